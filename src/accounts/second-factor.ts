@@ -56,7 +56,7 @@ export async function removeTotp(sql: Queryable, id: string): Promise<void> {
     where id = ${id}`
 }
 
-/** `warns`: the person should hear of the wrong codes, which are `wrongCodes` in a row. */
+/** `warns`: the person should be notified of the wrong codes, which are `wrongCodes` in a row. */
 export type Redeemed =
   | { outcome: 'accepted' }
   | { outcome: 'wrong'; wrongCodes: number; warns: boolean }

@@ -64,7 +64,7 @@ const LOCKED: Record<CampaignStatus, string> = {
   draft: 'is a draft',
   published: 'is published',
   paused: 'is paused',
-  archived: 'is archived, and changes no more',
+  archived: 'is archived and can no longer be changed',
 }
 
 const changing = (change: StatusChange, more: Pick<Command, 'summary' | 'options' | 'notes'>): Command => ({
@@ -74,7 +74,7 @@ const changing = (change: StatusChange, more: Pick<Command, 'summary' | 'options
   async run(config, args) {
     const campaignId = checkId('ID', args.positional(0))
     if (change === 'archive' && !args.flag('yes'))
-      throw new UsageError('Who is enrolled would be stopped for good. To confirm, add --yes')
+      throw new UsageError('Its active enrolments would be stopped permanently. To confirm, add --yes')
     const changed = await withPostgres(config, (sql) => changeCampaign(sql, campaignId, change))
     const { campaign } = changed
     const isChanged = changed.kind === 'changed'
@@ -105,7 +105,7 @@ const CHANGES = [
   }),
   changing('resume', { summary: 'Resume a paused campaign: steps that fell due during the pause run at once' }),
   changing('archive', {
-    summary: 'End a campaign for good: who is enrolled is stopped',
+    summary: 'Archive a campaign permanently and stop its active enrolments',
     options: { yes: { help: 'Confirm: this cannot be undone' } },
   }),
 ]

@@ -68,7 +68,7 @@ export function recordsOf(state: State, changes: Changes) {
       ),
       first_steps: writeRecords(firstStepRecords(changes, moved)),
       applied_steps: snakeRecords(changes.appliedSteps),
-      heard: snakeRecords([...changes.heard.values()].map(moved)),
+      awaited_events: snakeRecords([...changes.awaitedEvents.values()].map(moved)),
       message_events: snakeRecords(changes.messageEvents),
       ...visitorRecords(state, changes),
       identifications: snakeRecords(changes.identifications.map(moved)),

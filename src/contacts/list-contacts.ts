@@ -59,8 +59,8 @@ const SEARCH_MS = 300
 
 /**
  * Lists contacts, newest first, without merged ones. A contact that exists the whole time is on exactly one page,
- * whatever else is created, merged or erased: neither its `createdAt` nor its id changes. Resolves with null when the
- * cursor does not belong to this list.
+ * even while others are created, merged or erased: neither its `createdAt` nor its id changes. Resolves with null when
+ * the cursor does not belong to this list.
  */
 export async function listContacts(
   sql: Sql,

@@ -84,7 +84,7 @@ export const PARAMETERS = {
   done_refreshes: RECORDS,
   first_steps: RECORDS,
   applied_steps: RECORDS,
-  heard: RECORDS,
+  awaited_events: RECORDS,
   message_events: RECORDS,
   repeated: '',
 } as const satisfies Record<string, string>

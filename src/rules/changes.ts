@@ -190,7 +190,7 @@ export interface Changes {
   firstSteps: Map<string, EnrolmentStart>
   appliedSteps: AppliedStep[]
   /** Events that a step may wait for, by contact and event. */
-  heard: Map<string, AwaitedEvent>
+  awaitedEvents: Map<string, AwaitedEvent>
   /** Opened and clicked messages. */
   messageEvents: { businessId: string; messageId: string; event: MessageEvent }[]
   /** The last change per contact and channel, which form the key. */
@@ -255,7 +255,7 @@ export function emptyChanges(): Changes {
     endedEnrolments: new Map(),
     firstSteps: new Map(),
     appliedSteps: [],
-    heard: new Map(),
+    awaitedEvents: new Map(),
     messageEvents: [],
     subscriptions: new Map(),
     pastChoices: [],

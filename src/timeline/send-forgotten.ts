@@ -3,8 +3,8 @@ import type { Sql } from '../stores/postgres.ts'
 import { insertStates } from './insert-states.ts'
 
 /**
- * Sends the erasure marks of the visitors that a group forgot. A visitor who has come back since then has a higher
- * revision.
+ * Sends the erasure marks of the visitors that a group forgot. `outbox.visitor_forgotten` has their tombstone revisions,
+ * each higher than any row of the visitor in ClickHouse and lower than any later one.
  */
 export async function sendForgotten(
   { sql, clickhouse }: { sql: Sql; clickhouse: ClickHouseClient },

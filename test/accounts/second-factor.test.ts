@@ -114,15 +114,15 @@ it('a recovery code ends the pause', async () => {
   expect((await redeem(codeAt(STEP + 1))).outcome).toBe('accepted')
 })
 
-it('the person hears of the fifth wrong code, and every 25', async () => {
+it('the person is notified of the fifth wrong code, and of every 25th', async () => {
   const { id, redeem } = await withFactor()
-  const heard: number[] = []
+  const notified: number[] = []
   for (let guess = 1; guess <= 50; guess += 1) {
     const redeemed = await redeem(WRONG)
-    if (redeemed.outcome === 'wrong' && redeemed.warns) heard.push(redeemed.wrongCodes)
+    if (redeemed.outcome === 'wrong' && redeemed.warns) notified.push(redeemed.wrongCodes)
     await endPause(id)
   }
-  expect(heard).toEqual([5, 25, 50])
+  expect(notified).toEqual([5, 25, 50])
 })
 
 it('at sign-in: the first code does not count again, a pause is said with its length, and a mail warns', async () => {

@@ -6,7 +6,7 @@ import { claimDue } from '../../src/campaigns/engine/claim-due.ts'
 import type { EngineDeps } from '../../src/campaigns/engine/engine-deps.ts'
 import { MAX_OF_A_BUSINESS } from '../../src/campaigns/engine/find-due.ts'
 import { ENGINE_SETTINGS } from '../../src/campaigns/engine/open-engine.ts'
-import { MAX_IN_HAND, runCampaigns } from '../../src/campaigns/engine/run-campaigns.ts'
+import { MAX_IN_FLIGHT, runCampaigns } from '../../src/campaigns/engine/run-campaigns.ts'
 import type { TrackAnswer } from '../../src/stream/entry.ts'
 import { connectPostgres } from '../../src/stores/postgres.ts'
 import { openMailServer } from '../messages/channels/mail-server.ts'
@@ -176,7 +176,7 @@ it('places in hand, the share of a business and the rate of a channel hold while
       select count(*)::int as claimed, count(*) filter (where business_id = ${hanging.businessId})::int as hanging,
         (select count(*)::int from due_steps where business_id in (${shop.businessId}, ${limited.businessId})) as left
       from messages where state = 'claimed' and business_id in (${shop.businessId}, ${hanging.businessId}, ${limited.businessId})`
-    expect(row.claimed).toBeLessThanOrEqual(MAX_IN_HAND)
+    expect(row.claimed).toBeLessThanOrEqual(MAX_IN_FLIGHT)
     expect(row.hanging).toBeLessThanOrEqual(MAX_OF_A_BUSINESS)
     inHand.push(row.hanging)
     return row.left === 0

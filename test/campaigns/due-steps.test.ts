@@ -22,8 +22,8 @@ const LISTENING = { ...WAITING, firstListensFor: 'opened', listensFor: ['opened'
 
 const live = (event: string, input: Parameters<typeof eventFact>[2] = {}, identity: object = ANN, keyed = true) =>
   track(businessId, eventFact(event, identity, input), keyed)
-const rows = () => stack.sql<{ contact_id: string; enrolment_id: string; due_at: number; heard_at: number | null }[]>`
-  select contact_id, enrolment_id, step, version, began_at, due_at, listens_for, heard_at, held, claim
+const rows = () => stack.sql<{ contact_id: string; enrolment_id: string; due_at: number; awaited_at: number | null }[]>`
+  select contact_id, enrolment_id, step, version, began_at, due_at, listens_for, awaited_at, held, claim
   from due_steps where business_id = ${businessId} order by began_at`
 
 describe('the first step', () => {
@@ -31,7 +31,7 @@ describe('the first step', () => {
     await insertCampaign(stack.sql, businessId, LISTENING)
     await pipeline.apply(live('signup', { occurredAt: NOW - 5000, properties: '{"plan":"pro"}' }))
     expect(await rows()).toMatchObject([
-      { step: 'a', version: 1, began_at: NOW, due_at: NOW, listens_for: 'opened', heard_at: null, held: false },
+      { step: 'a', version: 1, began_at: NOW, due_at: NOW, listens_for: 'opened', awaited_at: null, held: false },
     ])
     const [enrolment] = await stack.sql`
       select version, event_name, event_properties from enrolments where business_id = ${businessId}`
@@ -82,7 +82,7 @@ describe('the first step', () => {
 })
 
 describe('an awaited event', () => {
-  const heard = async () => (await rows()).map(({ heard_at, due_at }) => [heard_at, due_at])
+  const awaited = async () => (await rows()).map(({ awaited_at, due_at }) => [awaited_at, due_at])
   beforeEach(async () => {
     await insertCampaign(stack.sql, businessId, LISTENING)
     await pipeline.apply(live('signup'))
@@ -92,13 +92,13 @@ describe('an awaited event', () => {
 
   it('makes the step due at its own instant, of a batch, too', async () => {
     await pipeline.apply(batch(businessId, [eventFact('opened', ANN, { occurredAt: NOW })]))
-    expect(await heard()).toEqual([[NOW, NOW]])
+    expect(await awaited()).toEqual([[NOW, NOW]])
   })
 
   it('counts from its first one on', async () => {
     await pipeline.apply(live('opened', { occurredAt: NOW + 3 }), live('opened', { occurredAt: NOW + 2 }))
     await pipeline.apply(live('opened', { occurredAt: NOW + 4 }))
-    expect(await heard()).toEqual([[NOW + 2, NOW + 2]])
+    expect(await awaited()).toEqual([[NOW + 2, NOW + 2]])
   })
 
   it('is not one of another name, another contact, or before the step', async () => {
@@ -107,15 +107,15 @@ describe('an awaited event', () => {
       live('opened', { occurredAt: NOW - 1 }),
       live('opened', {}, { email: 'b@x.io' }),
     )
-    expect(await heard()).toEqual([[null, NOW + 9000]])
+    expect(await awaited()).toEqual([[null, NOW + 9000]])
   })
 
   it('counts from its first one after the beginning on, with others before and after it in one save', async () => {
     await pipeline.apply(...[-1, 7000, 5].map((more) => live('opened', { occurredAt: NOW + more })))
-    expect(await heard()).toEqual([[NOW + 5, NOW + 5]])
+    expect(await awaited()).toEqual([[NOW + 5, NOW + 5]])
   })
 
-  it('is heard of a former version, and while the campaign is paused', async () => {
+  it('is recorded for a former version, and while the campaign is paused', async () => {
     const [{ id }] = await stack.sql<[{ id: string }]>`
       update campaigns set status = 'paused', version = 2 where business_id = ${businessId} returning id`
     await stack.sql`
@@ -124,13 +124,13 @@ describe('an awaited event', () => {
     await stack.sql`update businesses set config_version = config_version + 1 where id = ${businessId}`
     await pipeline.apply(live('opened'), live('signup', {}, { email: 'b@x.io' }))
     // The second contact is not enrolled.
-    expect(await heard()).toEqual([[NOW, NOW]])
+    expect(await awaited()).toEqual([[NOW, NOW]])
   })
 
-  it('is heard in the very save that enrols', async () => {
+  it('is recorded in the very save that enrols', async () => {
     const bob = { email: 'bob@x.io' }
     await pipeline.apply(live('signup', {}, bob), live('opened', {}, bob))
-    expect(await heard()).toEqual([
+    expect(await awaited()).toEqual([
       [null, NOW + 9000],
       [NOW, NOW],
     ])
@@ -140,7 +140,7 @@ describe('an awaited event', () => {
     const listening = { ...LISTENING, trigger: 'called', firstListensFor: 'called' }
     await insertCampaign(stack.sql, businessId, listening)
     await pipeline.apply(live('called', { occurredAt: NOW - 1 }, { email: 'bob@x.io' }), live('called'))
-    expect(new Set(await heard())).toEqual(
+    expect(new Set(await awaited())).toEqual(
       new Set([
         [null, NOW],
         [null, NOW + 9000],
@@ -194,7 +194,7 @@ describe('the row', () => {
     expect(counted).toEqual([{ state: 'stopped', enrolled_at: NOW - (NOW % 3_600_000) }])
   })
 
-  it('hears nothing of a browser without a contact', async () => {
+  it('records no event of a browser without a contact', async () => {
     await pipeline.apply(browser(businessId, browserFact('opened', 'a'.repeat(32))))
     expect(await rows()).toHaveLength(1)
   })

@@ -460,7 +460,7 @@ describe('a wait for an event', () => {
     expect((await shop.states()).toSorted()).toEqual(['after sent', 'after sent', 'no sent', 'yes sent'])
   })
 
-  it('hears its own event, not that of a wait before it that began in the same millisecond', async () => {
+  it('counts its own event, not that of a wait before it that began in the same millisecond', async () => {
     const waits = ['signup', 'opened'].map((event) => ({ id: event, type: 'wait_for', event, timeout: 'P1D' }))
     await shop.publish([...waits, send('after', await shop.template())], { quietHours: null })
     await signUp()
@@ -485,7 +485,7 @@ describe('a status', () => {
   const change = (id: string, to: 'pause' | 'resume' | 'archive') =>
     stack.sql.begin((tx) => changeStatus(tx, shop.businessId, id, to))
 
-  it('paused holds what falls due, hears goals, and lets nobody in; resumed, all is done at once', async () => {
+  it('paused holds what falls due, counts goals, and lets nobody in; resumed, all is done at once', async () => {
     const template = await shop.template()
     const id = await shop.publish([wait('w', 'PT1H'), send('a', template)], { goal: 'paid' })
     await signUp()

@@ -182,7 +182,7 @@ describe('the plans', () => {
 
   it('made on a table of two rows read what they need of a full one, and no table from end to end', async () => {
     const { due } = engine.deps
-    const look = (most: number) => due.find(sql, { now: engine.clock.now, most, inHand: () => 0 })
+    const look = (most: number) => due.find(sql, { now: engine.clock.now, most, inFlight: () => 0 })
     await fill(2)
     for (let n = 0; n < 3; n++) expect(await look(1)).toHaveLength(1)
     await fill(20_000)
@@ -200,7 +200,7 @@ describe('the plans', () => {
     await Promise.all(Array.from({ length: 200 }, () => createBusiness(stack.sql)))
     for (let n = 0; n < 12; n++) await fill(4)
     const { due } = engine.deps
-    const look = () => due.find(sql, { now: engine.clock.now, most: 8, inHand: () => 0 })
+    const look = () => due.find(sql, { now: engine.clock.now, most: 8, inFlight: () => 0 })
     for (let n = 0; n < 3; n++) expect(await look()).toHaveLength(8)
     const used = await readLook(look)
     const read = used.filter(({ name }) => name.includes('businesses'))

@@ -6,7 +6,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
-import { MAX_IN_HAND } from '../../src/campaigns/engine/run-campaigns.ts'
+import { MAX_IN_FLIGHT } from '../../src/campaigns/engine/run-campaigns.ts'
 import type { TrackAnswer } from '../../src/stream/entry.ts'
 import { openMailServer } from '../messages/channels/mail-server.ts'
 import { atLoad, PATIENCE_MS } from '../support/at-load.ts'
@@ -16,7 +16,7 @@ import { type Engine, openEngine, openShop, useMailServer } from './engine-lab.t
 
 const KILLS = 3
 /** More than the killed senders can have in hand. */
-const CONTACTS = KILLS * MAX_IN_HAND + 10
+const CONTACTS = KILLS * MAX_IN_FLIGHT + 10
 
 let stack: Stack
 let pipeline: Pipeline
@@ -74,7 +74,7 @@ it('kill -9 while a server takes messages leaves those as unknown, and every oth
     sender.kill('SIGKILL')
     await once(sender, 'exit')
   }
-  expect(heard.length).toBeLessThanOrEqual(KILLS * MAX_IN_HAND)
+  expect(heard.length).toBeLessThanOrEqual(KILLS * MAX_IN_FLIGHT)
   const unconfirmed = new Set(heard)
   isAnswering = true
   const last = startSender()

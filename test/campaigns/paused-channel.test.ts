@@ -281,7 +281,7 @@ describe('messages of a channel that is paused', () => {
     expect(Math.max(...dueAt), 'what the later claims have held is looked at soon').toBeLessThan(NOW + PAUSED_LOOK_MS)
   })
 
-  it('hear opt-outs', async () => {
+  it('respect opt-outs', async () => {
     await bePaused()
     await fill(1)
     await engine.drain()

@@ -1,4 +1,4 @@
-/** The outcomes of messages that are in hand together are recorded together. */
+/** The outcomes of messages that are in flight together are recorded together. */
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { ClaimedSend } from '../../src/campaigns/engine/claim-due.ts'
 import { sendMessage } from '../../src/campaigns/engine/send-message.ts'

@@ -210,7 +210,7 @@ const INTEGERS: Record<string, number> = {
   'campaigns.version': 1000,
   // Set by an operator; `admin` does not accept more.
   'businesses.rate_limit': 2 ** 31 - 1,
-  // All messages that a worker has in hand.
+  // All messages that a worker has in flight.
   'channel_outcomes.messages': 64,
   'channel_outcomes.refused': 64,
   // `PUT /api/channels/…` does not accept more.

@@ -226,7 +226,7 @@ describe('the status', () => {
     const page = await open(`/${id}`)
     await send('POST', `campaigns/${id}/archive`)
     await button(page, 'Pause').click()
-    await page.getByRole('alert').getByText('The campaign is archived, and changes no more.').waitFor()
+    await page.getByRole('alert').getByText('The campaign is archived and can no longer be changed.').waitFor()
   })
 })
 

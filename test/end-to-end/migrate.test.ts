@@ -105,11 +105,10 @@ describe('databases that this version cannot continue are refused, and left as t
 
 test('files that are missing at the end are applied', async () => {
   const { sql, clickhouse, close } = await openStack({}, { ownClickHouse: true })
-  await sql`alter table account_links drop column invited_by_id, drop column is_mailed`
-  await sql`alter table users drop column email_proven, drop column wrong_codes, drop column codes_paused_until`
-  await sql`delete from migrations where name in ('postgres/0017_proven_accounts.sql', 'clickhouse/0005_public_segment_views.sql')`
+  await sql`alter table due_steps rename column awaited_at to heard_at`
+  await sql`delete from migrations where name in ('postgres/0019_awaited_events.sql', 'clickhouse/0005_public_segment_views.sql')`
   expect(await migrate(sql, clickhouse, log)).toBe(2)
-  expect(await sql`select email_proven from users`).toEqual([])
+  expect(await sql`select awaited_at from due_steps`).toEqual([])
   await close()
 })
 

@@ -26,6 +26,7 @@ const RELEASED = {
   'postgres/0016_keys_and_addresses.sql': '5cc91378beca9c2f',
   'postgres/0017_proven_accounts.sql': '875f6e53ca5b3a63',
   'postgres/0018_whatsapp_ids.sql': '0ae77e17f4f42800',
+  'postgres/0019_awaited_events.sql': 'a70759a432b9c100',
   'clickhouse/0001_tables.sql': 'c22b7f713744dcb1',
   'clickhouse/0002_contact_views.sql': '177d06706f28b7d2',
   'clickhouse/0003_browser_views.sql': '57616bb2acce875c',

@@ -31,6 +31,10 @@ describe('the vocabulary', () => {
     ['so many of them', '1 so many'],
     ['/** It asks once\n * more. */', '1 once * more'],
     ['what came of it', '1 what came of'],
+    ['A step hears of it.', '1 hears'],
+    ['The events are\n-- heard', '1 are -- heard'],
+    ['whichever front doors run or die', '1 whichever front doors run or'],
+    ['whatever else is created, merged\n * or erased', '1 whatever else is created, merged * or'],
   ])('has no place for: %s', (text, found) => {
     expect(foundIn(text)).toEqual([found])
   })
@@ -40,6 +44,9 @@ describe('the vocabulary', () => {
     'There is no key. It is no longer there, and is no such key.',
     '`src/front-door/serve.ts`, `test/web-lanes.test.ts`, src/road/map.ts, lane.ts',
     'Retell the broader roadmap.',
+    'const heard = server.heard.length',
+    'whatever its speed, if Postgres or ClickHouse fails',
+    'whatever comes next',
   ])('leaves alone: %s', (text) => {
     expect(foundIn(text)).toEqual([])
   })

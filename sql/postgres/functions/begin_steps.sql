@@ -1,4 +1,4 @@
--- Inserts the first steps of new enrolments, which are due at once. A step that listens for an event has already heard
+-- Inserts the first steps of new enrolments, which are due at once. A step that listens for an event has already had
 -- the events dated at or after its beginning, such as the event that started the enrolment. They are recorded here,
 -- because later events may have moved last_at past them before the first claim.
 --   p_first_steps  [{ business_id, enrolment_id, contact_id, campaign_id, version, step, listens_for, began_at,
@@ -14,7 +14,7 @@ begin
     select * from json_to_recordset(p_first_steps) as x (business_id uuid, enrolment_id uuid, contact_id uuid, campaign_id uuid,
       version integer, step text, listens_for text, began_at bigint, event_name text, event_properties text)
   loop
-    insert into due_steps (business_id, enrolment_id, contact_id, campaign_id, version, step, listens_for, heard_at, began_at, due_at)
+    insert into due_steps (business_id, enrolment_id, contact_id, campaign_id, version, step, listens_for, awaited_at, began_at, due_at)
       values (first.business_id, first.enrolment_id, first.contact_id, first.campaign_id, first.version, first.step,
         first.listens_for,
         (select case when s.first_at >= first.began_at then s.first_at when s.last_at >= first.began_at then s.last_at end

@@ -30,7 +30,7 @@ create or replace function save_changes(
   p_sightings json, p_visitors json, p_visitor_links json, p_link_steps json, p_visitor_events json,
   p_listed_visitors json, p_identifications json,
   -- Campaigns and deliveries.
-  p_new_enrolments json, p_ended_enrolments json, p_first_steps json, p_applied_steps json, p_heard json,
+  p_new_enrolments json, p_ended_enrolments json, p_first_steps json, p_applied_steps json, p_awaited_events json,
   p_message_events json, p_deliveries json,
   -- Segments.
   p_membership_rules text[], p_memberships text[], p_clocks text[], p_windows json, p_window_refreshes json, p_done_refreshes json,
@@ -298,8 +298,8 @@ begin
   if p_first_steps is not null then
     perform begin_steps(p_first_steps);
   end if;
-  if p_heard is not null then
-    perform hear_events(p_heard);
+  if p_awaited_events is not null then
+    perform record_awaited_events(p_awaited_events);
   end if;
   if p_message_events is not null then
     perform note_message_events(p_message_events);

@@ -130,24 +130,24 @@ function replayPerson(plan: Plan, person: PastPerson, { history, facts, entries 
     canEnterAgain: campaign.canEnterAgain,
     contact: contactOf(plan, person, { history, facts }),
     entries,
-    heard: hear(plan, history),
+    eventsByName: eventsByName(plan, history),
     sent: [...person.sent],
     until: now,
   })
 }
 
 /** Of the earlier events, the first and the last: no other is dated later than these. */
-function hear({ from }: Plan, { earlier, events }: History): Map<string, FollowedEvent[]> {
-  const heard = new Map<string, FollowedEvent[]>()
+function eventsByName({ from }: Plan, { earlier, events }: History): Map<string, FollowedEvent[]> {
+  const byName = new Map<string, FollowedEvent[]>()
   const add = (event: string, one: FollowedEvent): void => {
-    const known = heard.get(event)
+    const known = byName.get(event)
     if (known) known.push(one)
-    else heard.set(event, [one])
+    else byName.set(event, [one])
   }
   for (const { event, firstAt, lastAt } of earlier)
     for (const at of [firstAt, lastAt]) add(event, { at, receivedAt: from - 1, place: -1 })
   for (const [place, { event, at, receivedAt }] of events.entries()) add(event, { at, receivedAt, place })
-  return heard
+  return byName
 }
 
 function contactOf(

@@ -42,17 +42,17 @@ const FAULT_MS = 60_000
  * Moves up to `most` due enrolments (see `DueFinder`) in one transaction, and claims their messages. Claims are
  * committed before anything is sent. The claim sees every goal, opt-out, pause, archive, merge and erasure that was
  * answered before it. A later one waits until the claim is committed.
- * @param inHand returns the number of messages of a business that the worker has in hand
+ * @param inFlight returns the number of messages of a business that the worker has in hand
  */
 export async function claimDue(
   deps: EngineDeps,
   most: number,
-  inHand: (businessId: string) => number = () => 0,
+  inFlight: (businessId: string) => number = () => 0,
 ): Promise<Claimed> {
   const { sql, now, due } = deps
   return await inTransaction(sql, async (tx) => {
     const soughtAt = now()
-    const found = await due.find(tx, { now: soughtAt, most, inHand })
+    const found = await due.find(tx, { now: soughtAt, most, inFlight })
     const rows = await lockDue(tx, { now: soughtAt, found })
     return rows.length === 0 ? { sends: [], updates: [], moved: 0 } : await moveLocked(deps, tx, rows)
   })

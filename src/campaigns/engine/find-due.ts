@@ -15,15 +15,15 @@ export interface FoundDue extends CampaignKey {
 }
 
 export interface DueFinder {
-  /** Takes no locks. `inHand`: number of messages that the worker is sending for a business. */
+  /** Takes no locks. `inFlight`: number of messages that the worker is sending for a business. */
   find(
     sql: Queryable,
-    asked: { now: number; most: number; inHand: (businessId: string) => number },
+    asked: { now: number; most: number; inFlight: (businessId: string) => number },
   ): Promise<FoundDue[]>
 }
 
 /**
- * Maximum number of messages in hand per business: its provider may hang, and other businesses must not wait for it.
+ * Maximum number of messages in flight per business: its provider may hang, and other businesses must not wait for it.
  */
 export const MAX_OF_A_BUSINESS = 48
 /**
@@ -45,8 +45,8 @@ export function createDueFinder(): DueFinder {
     return found
   }
   return {
-    async find(sql, { now, most, inHand }) {
-      const roomOf = (businessId: string) => MAX_OF_A_BUSINESS - inHand(businessId)
+    async find(sql, { now, most, inFlight }) {
+      const roomOf = (businessId: string) => MAX_OF_A_BUSINESS - inFlight(businessId)
       const findSome = () => findShares(sql, now, shareRoom(rotation, most, roomOf))
       if (performance.now() < freshUntil) {
         const found = await findSome()

@@ -16,7 +16,7 @@ export interface DueRow {
   dueAt: number
   listensFor: string | null
   heldBy: HeldBy | null
-  heardAt: number | null
+  awaitedAt: number | null
   waited: boolean
   messageId: string | null
   /** Claim of a worker that has expired. */
@@ -63,7 +63,7 @@ export async function lockDue(
     select d.business_id as "businessId", d.enrolment_id as "enrolmentId", d.contact_id as "contactId",
       d.campaign_id as "campaignId", d.version, d.step, d.began_at as "beganAt", d.due_at as "dueAt",
       d.listens_for as "listensFor", d.held_by as "heldBy",
-      d.heard_at as "heardAt", d.waited,
+      d.awaited_at as "awaitedAt", d.waited,
       d.message_id as "messageId", d.claim, d.attempts, d.settled,
       case when (d.answers->>'at')::bigint >= ${now - ANSWERS_MAX_AGE_MS} then d.answers->'values' end as answers
     from unnest(${businesses}::text::uuid[], ${list(seen.map(({ enrolmentId }) => enrolmentId))}::text::uuid[])

@@ -1,4 +1,4 @@
-/** Combines the queries of the messages in hand. */
+/** Combines the queries of the messages in flight. */
 import { type Batcher, createBatcher } from '../../async/batcher.ts'
 import type { Logger } from '../../log.ts'
 import { type StoredTemplate, loadTemplate } from '../../messages/templates/load-template.ts'
@@ -19,7 +19,7 @@ export interface MessageBatches {
   attempts: Batcher<AttemptRecord, boolean>
 }
 
-/** Shared by all messages that one worker has in hand. */
+/** Shared by all messages that one worker has in flight. */
 const MOST = { most: 64 }
 
 export function createMessageBatches({ sql, log }: { sql: Sql; log: Logger }): MessageBatches {

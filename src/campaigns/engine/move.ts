@@ -136,7 +136,7 @@ function nextAction(row: VersionedRow, { facts, testRule, now }: MoveContext, fr
     now,
     facts: {
       testRule: (rule, stepId) => (testRule === undefined ? false : testRule(rule, stepId)),
-      awaitedEventAt: (event, since) => heardAt(row, facts, event, since),
+      awaitedEventAt: (event, since) => awaitedAt(row, facts, event, since),
       timezone: () => zoneOf(facts),
     },
   })
@@ -224,10 +224,10 @@ const IMMEDIATE_MS = 60_000
 const zoneOf = ({ zone, businessZone }: MoveFacts): string => knownZone(zone, businessZone)
 
 /** Returns the earliest known event dated at or after `since`. */
-function heardAt(row: VersionedRow, { times }: MoveFacts, event: string, since: number) {
+function awaitedAt(row: VersionedRow, { times }: MoveFacts, event: string, since: number) {
   const [firstAt, lastAt] = times[event] ?? [-Infinity, -Infinity]
   const counted = firstAt >= since ? firstAt : lastAt >= since ? lastAt : null
   // Another step may begin in the same millisecond.
-  const heard = event === row.listensFor && since === row.beganAt ? row.heardAt : null
-  return heard === null || counted === null ? (heard ?? counted) : Math.min(heard, counted)
+  const awaited = event === row.listensFor && since === row.beganAt ? row.awaitedAt : null
+  return awaited === null || counted === null ? (awaited ?? counted) : Math.min(awaited, counted)
 }

@@ -30,7 +30,7 @@ export const ENGINE_SETTINGS = {
 
 export interface OpenedEngine {
   deps: EngineDeps
-  /** Call it when no message is in hand. */
+  /** Call it when no message is in flight. */
   close(): Promise<void>
 }
 

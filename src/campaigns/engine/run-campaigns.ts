@@ -18,16 +18,16 @@ import { sendMessage } from './send-message.ts'
 import { settle } from './settle.ts'
 
 /**
- * Maximum number of messages and updates that one worker has in hand. When the worker dies, at most these messages are
+ * Maximum number of messages and updates that one worker has in flight. When the worker dies, at most these messages are
  * unsettled.
  */
-export const MAX_IN_HAND = 64
+export const MAX_IN_FLIGHT = 64
 /** How often it looks for due enrolments when nothing wakes it, in milliseconds. */
 const LOOK_MS = 1000
 /** Backoff when others hold what is due, which is short, or when its business is inactive, which lasts long. */
 const HELD = { firstMs: 50, maxMs: LOOK_MS }
-/** How long a claim waits for room for more messages while many are in hand, in milliseconds. */
-const ROOM_MS = 25
+/** How long a claim waits for capacity for more messages while many are in flight, in milliseconds. */
+const CAPACITY_MS = 25
 /**
  * How long a rendered message waits for the others of its claim, in milliseconds, so that few statements record their
  * outcomes.
@@ -39,13 +39,13 @@ const TIDY_MS = 60_000
 const STATISTICS_MS = 1000
 
 /**
- * Runs until `signal` aborts, then finishes the messages in hand. Any number of processes may run it: each leaves what
+ * Runs until `signal` aborts, then finishes the messages in flight. Any number of processes may run it: each leaves what
  * others have locked or claimed.
  */
 export async function runCampaigns(deps: EngineDeps, signal: AbortSignal): Promise<void> {
-  const inHand = new Set<Promise<void>>()
-  const look: Look = {
-    inHand,
+  const inFlight = new Set<Promise<void>>()
+  const state: EngineState = {
+    inFlight,
     ofBusiness: new Map(),
     fruitless: 0,
     heldUntil: 0,
@@ -56,10 +56,10 @@ export async function runCampaigns(deps: EngineDeps, signal: AbortSignal): Promi
   let tidyAt = 0
   let failures = 0
   while (!signal.aborted) {
-    await gatherRoom(look, signal)
+    await waitForCapacity(state, signal)
     deps.wakeUps.clear()
     try {
-      const waitMs = await runRound(deps, look)
+      const waitMs = await runRound(deps, state)
       if (performance.now() >= tidyAt) {
         tidyAt = performance.now() + TIDY_MS
         deps.transports.closeIdle()
@@ -69,19 +69,19 @@ export async function runCampaigns(deps: EngineDeps, signal: AbortSignal): Promi
       }
       failures = 0
       // A settled message makes the next step due.
-      if (waitMs > 0) await Promise.race([deps.wakeUps.sleep(waitMs, signal), ...inHand])
+      if (waitMs > 0) await Promise.race([deps.wakeUps.sleep(waitMs, signal), ...inFlight])
     } catch (error) {
       failures += 1
       deps.log.warn({ err: error }, 'campaigns were not moved, trying again')
       await sleep(backoffMs(failures, RETRY), signal)
     }
   }
-  await Promise.all([...inHand, look.statistics])
+  await Promise.all([...inFlight, state.statistics])
 }
 
-interface Look {
-  inHand: Set<Promise<void>>
-  /** Number of messages in hand by business. */
+interface EngineState {
+  inFlight: Set<Promise<void>>
+  /** Number of messages in flight by business. */
   ofBusiness: Map<string, number>
   /** Number of rounds in a row in which something was due that could not be moved. */
   fruitless: number
@@ -97,21 +97,21 @@ interface Look {
 
 /**
  * A claim of few messages costs nearly as much as a claim of many, and messages end one after the other, so the claim
- * waits for room.
+ * waits for capacity.
  */
-async function gatherRoom({ inHand }: Look, signal: AbortSignal): Promise<void> {
-  const until = performance.now() + ROOM_MS
+async function waitForCapacity({ inFlight }: EngineState, signal: AbortSignal): Promise<void> {
+  const until = performance.now() + CAPACITY_MS
   for (
-    let left = ROOM_MS;
-    left > 0 && inHand.size > MAX_IN_HAND / 2 && !signal.aborted;
+    let left = CAPACITY_MS;
+    left > 0 && inFlight.size > MAX_IN_FLIGHT / 2 && !signal.aborted;
     left = until - performance.now()
   )
-    await Promise.race([sleep(left, signal), ...inHand])
+    await Promise.race([sleep(left, signal), ...inFlight])
 }
 
 /** Returns the milliseconds until there is something to do. */
-async function runRound(deps: EngineDeps, look: Look): Promise<number> {
-  const { inHand, ofBusiness } = look
+async function runRound(deps: EngineDeps, state: EngineState): Promise<number> {
+  const { inFlight, ofBusiness } = state
   const work = await findWork(deps)
   if (work.isEnding && (await endArchived(deps))) return 0
   // One set of each, then other due work.
@@ -119,13 +119,14 @@ async function runRound(deps: EngineDeps, look: Look): Promise<number> {
   const hasFollowed = work.hasZones && (await followBusinessZone(deps))
   const isBusy = hasEnrolled || hasFollowed
   const waitMs = msUntil(deps, work.nextDue)
-  const room = MAX_IN_HAND - inHand.size
+  const room = MAX_IN_FLIGHT - inFlight.size
   if (waitMs > 0 || room === 0)
     return isBusy ? 0 : Math.min(waitMs || LOOK_MS, msUntil(deps, work.nextBroadcast) || LOOK_MS)
-  const heldMs = look.heldUntil - performance.now()
-  if (!isBusy && heldMs > 0 && !(await hasNewlyDue(deps, look.soughtAt))) return heldMs
-  look.soughtAt = deps.now()
-  if (look.statistics === null && performance.now() >= look.statisticsAt) look.statistics = keepStatistics(deps, look)
+  const heldMs = state.heldUntil - performance.now()
+  if (!isBusy && heldMs > 0 && !(await hasNewlyDue(deps, state.soughtAt))) return heldMs
+  state.soughtAt = deps.now()
+  if (state.statistics === null && performance.now() >= state.statisticsAt)
+    state.statistics = keepStatistics(deps, state)
   const claimedAt = performance.now()
   const { sends, updates, moved } = await claimDue(deps, room, (businessId) => ofBusiness.get(businessId) ?? 0)
   const startBy = claimedAt + deps.leaseMs - 2 * deps.attemptMs
@@ -141,21 +142,21 @@ async function runRound(deps: EngineDeps, look: Look): Promise<number> {
     }
     count(1)
     const done = working.finally(() => {
-      inHand.delete(done)
+      inFlight.delete(done)
       count(-1)
       // There is room for another message of its business.
-      look.heldUntil = 0
+      state.heldUntil = 0
     })
-    inHand.add(done)
+    inFlight.add(done)
   }
-  look.fruitless = moved > 0 ? 0 : look.fruitless + 1
-  const backMs = moved > 0 || isBusy ? 0 : backoffMs(look.fruitless, HELD)
-  look.heldUntil = performance.now() + backMs
+  state.fruitless = moved > 0 ? 0 : state.fruitless + 1
+  const backMs = moved > 0 || isBusy ? 0 : backoffMs(state.fruitless, HELD)
+  state.heldUntil = performance.now() + backMs
   return backMs
 }
 
 /** Runs beside the claims, so that messages do not wait for it. Never rejects. */
-async function keepStatistics({ sql, log }: EngineDeps, look: Look): Promise<void> {
+async function keepStatistics({ sql, log }: EngineDeps, state: EngineState): Promise<void> {
   let againMs = STATISTICS_MS
   try {
     await refreshStatistics(sql)
@@ -163,8 +164,8 @@ async function keepStatistics({ sql, log }: EngineDeps, look: Look): Promise<voi
     log.warn({ err: error }, 'the statistics of tables that have grown were not refreshed')
     againMs = TIDY_MS
   }
-  look.statisticsAt = performance.now() + againMs
-  look.statistics = null
+  state.statisticsAt = performance.now() + againMs
+  state.statistics = null
 }
 
 /** At most LOOK_MS. `at`: epoch milliseconds; null: never. */

@@ -82,7 +82,7 @@ async function moveRows(tx: Queryable, moves: readonly Moved[], context: StoreCo
   await tx`
     update due_steps d set
       step = x.step, began_at = x.began_at, due_at = x.due_at, listens_for = x.listens_for, held_by = x.held_by, waited = x.waited,
-      heard_at = case when x.began_at = d.began_at and x.step = d.step then d.heard_at end,
+      awaited_at = case when x.began_at = d.began_at and x.step = d.step then d.awaited_at end,
       message_id = x.message_id, claim = x.claim, attempts = x.attempts, settled = x.settled, held = x.held, answers = null,
       -- The contact is locked: all that was answered for it has a row by now. One that asks again goes on waiting for the first row.
       asked_outbox_id = case when x.asks then coalesce(

@@ -158,8 +158,8 @@ function factsAt(
   now: number,
 ) {
   const trigger = event === null ? [] : [{ event: event.name, at: from }]
-  const heard = applyEvents(person.facts, [...trigger, ...answers.filter(({ at }) => at <= now)])
-  return updates.reduce((facts, { step, at }) => updateFacts(facts, step, { at, fields }), heard)
+  const applied = applyEvents(person.facts, [...trigger, ...answers.filter(({ at }) => at <= now)])
+  return updates.reduce((facts, { step, at }) => updateFacts(facts, step, { at, fields }), applied)
 }
 
 function valuesAt(asked: SimulationRequest, updates: readonly AppliedUpdate[], now: number): MessageValues {

@@ -1,7 +1,7 @@
 /** The only way to the server. Types come from the API description (`npm run build:dashboard` writes api.d.ts). */
 import createClient from 'openapi-fetch'
 import type { paths } from './api.d.ts'
-import { type Failure, type Issue, sayError } from './say-error.ts'
+import { type Failure, type Issue, translateError } from './translate-error.ts'
 import { listWhileSlow } from './slow-charts.ts'
 
 export type { Issue }
@@ -64,7 +64,7 @@ export async function take<T>(request: Promise<Reply<T>>): Promise<T> {
     throw new ApiError('offline', 'The server did not answer.')
   })
   if (answer.data !== undefined) return answer.data.data
-  const { message = answer.response.statusText, error } = await sayError((answer.error ?? {}) as Failure)
+  const { message = answer.response.statusText, error } = await translateError((answer.error ?? {}) as Failure)
   throw new ApiError(error?.code ?? 'internal', message, {
     status: answer.response.status,
     issues: error?.issues ?? [],

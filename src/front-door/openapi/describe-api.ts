@@ -195,7 +195,7 @@ function refer(...names: (keyof typeof HEADERS)[]): Document {
 const UNLIMITED = refer('X-Request-Id')
 const LIMITED = refer('X-Request-Id', 'RateLimit-Policy', 'RateLimit')
 
-/** Lets the dashboard show a fault in the language of the page: see its `sayError`. */
+/** Lets the dashboard show a fault in the language of the page: see its `translateError`. */
 const wordsOfFault = {
   code: { type: 'string', description: 'Says what is wrong. Does not change between versions.' },
   values: {

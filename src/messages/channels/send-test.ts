@@ -75,8 +75,8 @@ export async function sendTest(
   if ('faults' in to) return { kind: 'faults', ...to }
   if (await isSuppressed(sql, business, channel, to.recipient))
     return { kind: 'faults', ...fail(faultOf('to', 'suppressed')) }
-  const made = await makeMessage(deps, business, channel, request)
-  if (made.kind !== 'made') return made
+  const rendered = await makeMessage(deps, business, channel, request)
+  if (rendered.kind !== 'rendered') return rendered
   const key = { businessId: business.id, channel }
   const stored = await loadChannel(sql, key)
   const provider = requireProvider(stored.provider)
@@ -93,7 +93,7 @@ export async function sendTest(
       ...key,
       contactId,
       to: to.recipient,
-      message: made.message,
+      message: rendered.message,
       headers: unsubscribeHeaders(inertLinks(config)),
     }
     const { recipientId, ...outcome } = await transport.send(message, AbortSignal.timeout(TEST_MS))
@@ -142,17 +142,17 @@ export function readRecipient(
 
 const fail = (fault: Fault): { faults: Fault[] } => ({ faults: [fault] })
 
-type Made = { kind: 'made'; message: RenderedMessage } | Exclude<TestOutcome, { kind: 'tested' | 'too_many' }>
+type Rendered = { kind: 'rendered'; message: RenderedMessage } | Exclude<TestOutcome, { kind: 'tested' | 'too_many' }>
 
 async function makeMessage(
   { sql, renderer, config, now }: TestDeps,
   business: TestedBusiness,
   channel: MessageChannel,
   { templateId, contactId, language }: TestRequest,
-): Promise<Made> {
+): Promise<Rendered> {
   const contact = contactId === undefined ? UNKNOWN_CONTACT : await loadValues(sql, business, contactId)
   if (contact === null) return { kind: 'contact_not_found' }
-  if (templateId === undefined) return { kind: 'made', message: sampleOf(channel, business.name) }
+  if (templateId === undefined) return { kind: 'rendered', message: sampleOf(channel, business.name) }
   const template = await loadTemplate(sql, { businessId: business.id, templateId })
   if (template === null) return { kind: 'template_not_found' }
   if (template.channel !== channel)
@@ -170,7 +170,7 @@ async function makeMessage(
     language: language ?? contact.language,
     now: now(),
   })
-  if (rendering.kind === 'rendered') return { kind: 'made', message: rendering.message }
+  if (rendering.kind === 'rendered') return { kind: 'rendered', message: rendering.message }
   return { kind: 'faults', faults: [{ path: 'templateId', message: rendering.reason }] }
 }
 

@@ -108,7 +108,7 @@ function definitionOf(optional: (schema: TSchema) => TSchema, hours: TSchema[]) 
       Type.Number({
         minimum: 0,
         maximum: MAX_HOLD_OUT,
-        description: 'Per cent that are sent nothing, to compare with, in steps of 0.01.',
+        description: 'Percentage of contacts held out as a control group; at most two decimals.',
       }),
     ),
     tracking: optional(

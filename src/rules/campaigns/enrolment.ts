@@ -167,10 +167,10 @@ export function recordAwaitedEvent(
   if (!state.businesses.get(contact.businessId)?.awaited.has(event)) return
   if (!contact.enrolments.some((one) => one.state === 'active' && one.version !== null)) return
   const key = `${contact.id} ${event}`
-  const known = changes.heard.get(key)
+  const known = changes.awaitedEvents.get(key)
   const times = firstAt === lastAt ? [firstAt] : [firstAt, lastAt]
   if (known) known.times.push(...times)
-  else changes.heard.set(key, { businessId: contact.businessId, contactId: contact.id, event, times })
+  else changes.awaitedEvents.set(key, { businessId: contact.businessId, contactId: contact.id, event, times })
 }
 
 /** Checks the goals of all active enrolments once, after a merge has combined the statistics. */

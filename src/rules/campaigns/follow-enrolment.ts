@@ -56,8 +56,8 @@ export interface Course {
   beganAt: number
   /** Events with lower places came before the enrolment. */
   place: number
-  /** By name, in order of receipt: events of the goal, and events that steps wait for. */
-  heard: ReadonlyMap<string, readonly FollowedEvent[]>
+  /** In order of receipt: events of the goal, and events that steps wait for. */
+  eventsByName: ReadonlyMap<string, readonly FollowedEvent[]>
   /** Messages that count for caps from its instant on. The messages of the enrolment are added. */
   sent: CountedSend[]
   /** The enrolment is followed up to this instant. */
@@ -115,8 +115,8 @@ interface GoalEnd {
 }
 
 /** Decides as saves do: a goal dated before the enrolment that is received after it stops it. */
-function findGoal({ goalEvent, heard, enrolledAt, beganAt, place }: Course): GoalEnd | null {
-  const goals = goalEvent === null ? [] : (heard.get(goalEvent) ?? [])
+function findGoal({ goalEvent, eventsByName, enrolledAt, beganAt, place }: Course): GoalEnd | null {
+  const goals = goalEvent === null ? [] : (eventsByName.get(goalEvent) ?? [])
   if (goals.some((goal) => goal.place < place && goal.at >= enrolledAt))
     return { state: 'converted', endsAt: beganAt, place }
   const next = goals.find((goal) => goal.place >= place)
@@ -166,7 +166,7 @@ function* moveOn(course: Course, from: Move['position'], now: number): Generator
   }
 }
 
-function moveOf({ definition, contact, heard }: Course, position: Move['position'], now: number): Move {
+function moveOf({ definition, contact, eventsByName }: Course, position: Move['position'], now: number): Move {
   return {
     definition,
     contactId: contact.contactId,
@@ -176,7 +176,7 @@ function moveOf({ definition, contact, heard }: Course, position: Move['position
       testRule: (rule, stepId) => contact.testRule(rule, stepId, now),
       awaitedEventAt: (awaited, since) => {
         let earliest = Infinity
-        for (const { at, receivedAt } of heard.get(awaited) ?? [])
+        for (const { at, receivedAt } of eventsByName.get(awaited) ?? [])
           if (at >= since && receivedAt <= now) earliest = Math.min(earliest, at)
         return earliest === Infinity ? null : earliest
       },
@@ -207,8 +207,13 @@ function judge(
 }
 
 /** Infinity: no more events. */
-function nextInstant({ heard }: Course, { since, dueAt, listensFor }: Stop, now: number, goalAt: number): number {
-  const events = listensFor === null ? [] : (heard.get(listensFor) ?? [])
+function nextInstant(
+  { eventsByName }: Course,
+  { since, dueAt, listensFor }: Stop,
+  now: number,
+  goalAt: number,
+): number {
+  const events = listensFor === null ? [] : (eventsByName.get(listensFor) ?? [])
   const awaited = events.find(({ at, receivedAt }) => receivedAt > now && at >= since && at <= dueAt)
   return Math.min(dueAt, goalAt, awaited?.receivedAt ?? Infinity)
 }

@@ -30,7 +30,7 @@ export interface Replayed {
 
 export interface ContactReplay extends Pick<
   Course,
-  'campaignId' | 'definition' | 'goalEvent' | 'contact' | 'heard' | 'sent'
+  'campaignId' | 'definition' | 'goalEvent' | 'contact' | 'eventsByName' | 'sent'
 > {
   canEnterAgain: boolean
   /** In the order of their places. */

@@ -51,7 +51,7 @@ export function* simulate(simulation: Simulation): Generator<FollowedSend, Simul
     enrolledAt: from,
     beganAt: from,
     place: 0,
-    heard: hear(answers),
+    eventsByName: eventsByName(answers),
     sent: [...contact.sent],
     ...(maxInstants !== undefined && { maxInstants }),
   })
@@ -61,13 +61,13 @@ export function* simulate(simulation: Simulation): Generator<FollowedSend, Simul
   return { kind: 'ended', state: end.state === 'stopped' ? 'converted' : end.state, endsAt: end.endsAt }
 }
 
-function hear(answers: readonly SimulatedEvent[]): Map<string, FollowedEvent[]> {
-  const heard = new Map<string, FollowedEvent[]>()
+function eventsByName(answers: readonly SimulatedEvent[]): Map<string, FollowedEvent[]> {
+  const byName = new Map<string, FollowedEvent[]>()
   const sorted = answers.toSorted((one, other) => one.at - other.at)
   for (const [place, { event, at }] of sorted.entries()) {
-    const known = heard.get(event)
+    const known = byName.get(event)
     if (known) known.push({ at, receivedAt: at, place })
-    else heard.set(event, [{ at, receivedAt: at, place }])
+    else byName.set(event, [{ at, receivedAt: at, place }])
   }
-  return heard
+  return byName
 }

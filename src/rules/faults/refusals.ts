@@ -27,7 +27,7 @@ export const REFUSALS = {
   campaign_is_draft: 'The campaign is a draft: publish it, or delete it.',
   campaign_is_published: 'The campaign is published: archive it.',
   campaign_is_paused: 'The campaign is paused: archive it.',
-  campaign_is_archived: 'The campaign is archived, and changes no more.',
+  campaign_is_archived: 'The campaign is archived and can no longer be changed.',
   fields_of_published: '{fields} cannot change once a campaign was published.',
   message_is_settled: 'The message is {state}. Only one whose outcome is unknown can be settled.',
   changed_meanwhile: 'Another person has changed it meanwhile. Read it again.',

@@ -34,8 +34,8 @@ interface WindowClient {
 interface WorkerScope {
   registration: { scope: string; showNotification(title: string, options: object): Promise<void> }
   clients: { matchAll(options: object): Promise<WindowClient[]>; openWindow(url: string): Promise<unknown> }
-  addEventListener(name: 'push', hear: (event: PushReceived) => void): void
-  addEventListener(name: 'notificationclick', hear: (event: NotificationClicked) => void): void
+  addEventListener(name: 'push', listener: (event: PushReceived) => void): void
+  addEventListener(name: 'notificationclick', listener: (event: NotificationClicked) => void): void
 }
 
 const worker = self as unknown as WorkerScope

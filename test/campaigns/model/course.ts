@@ -1,4 +1,4 @@
-/** One life: the product, the reference model, and what workers have in hand in both. */
+/** One life: the product, the reference model, and what workers have in flight in both. */
 import { expect } from 'vitest'
 import type { ClaimedUpdate } from '../../../src/campaigns/engine/apply-update.ts'
 import type { ClaimedSend } from '../../../src/campaigns/engine/claim-due.ts'
@@ -16,13 +16,13 @@ export interface World {
   engines: [Engine, Engine]
 }
 
-/** What a worker has in hand, in the product and in the model. */
-export interface InHand {
+/** What a worker has in flight, in the product and in the model. */
+export interface InFlight {
   claimed: ClaimedSend
   hand: Hand
 }
 
-export interface UpdateInHand {
+export interface UpdateInFlight {
   claimed: ClaimedUpdate
   updating: Updating
 }
@@ -37,8 +37,8 @@ export interface Course extends World {
   /** Includes erased contacts. */
   people: Map<string, number>
   model: Reference
-  inHand: InHand[]
-  updates: UpdateInHand[]
+  inFlight: InFlight[]
+  updates: UpdateInFlight[]
 }
 
 export function moveClock({ engines }: Pick<World, 'engines'>, now: number): void {

@@ -109,7 +109,7 @@ export type Call =
 export type Deed =
   /** Claims without settling. */
   | { kind: 'claim' }
-  /** Settles a message in hand. `isTwice`: the first reply is lost. */
+  /** Settles a message in flight. `isTwice`: the first reply is lost. */
   | {
       kind: 'settle'
       which: number
@@ -118,7 +118,7 @@ export type Deed =
     }
   /** Passes an update to the live partition. `isTwice`: its entry is read again. */
   | { kind: 'apply'; which: number; isTwice: boolean }
-  /** A worker dies with a message and an update in hand. */
+  /** A worker dies with a message and an update in flight. */
   | { kind: 'die'; which: number }
   /** Does everything that is due, with one engine or with two at once. */
   | { kind: 'work'; engines: 1 | 2 }

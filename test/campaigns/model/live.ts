@@ -71,7 +71,7 @@ async function begin(world: World, plans: Life['plans']): Promise<Course> {
     contactIds,
     people: new Map(),
     model,
-    inHand: [],
+    inFlight: [],
     updates: [],
   }
 }
@@ -94,7 +94,7 @@ function moveOn({ engines, model }: Course, { ms, near }: Extract<Action, { kind
 /** Processes everything that is left: nothing is forgotten, and nothing is sent twice. */
 async function finish(course: Course): Promise<void> {
   const { model, campaignIds, stack, shop } = course
-  course.inHand.length = 0
+  course.inFlight.length = 0
   course.updates.length = 0
   await act(course, { kind: 'channel', isPaused: false })
   for (const which of campaignIds.keys()) await act(course, { kind: 'status', which, status: 'published' })

@@ -70,7 +70,7 @@ export interface ModelEnrolment {
   messages: Message[]
 }
 
-/** A message that a worker has in hand. */
+/** A message that a worker has in flight. */
 export interface Hand {
   enrolment: ModelEnrolment
   row: Row

@@ -15,7 +15,7 @@ import {
   newPerson,
   recorded,
 } from './records.ts'
-import { end, firstSince, hear, holds, lookAgain, pass } from './rows.ts'
+import { end, firstSince, holds, lookAgain, pass, recordAwaited } from './rows.ts'
 import { addressOf, cappedUntil, countedOf, refusalOf } from './may-send.ts'
 import { nextTime, openAt } from './times.ts'
 
@@ -59,7 +59,7 @@ export class Reference {
     person.events.push({ event, at })
     for (const one of this.activeOf(person)) {
       if (this.campaigns[one.campaign]!.plan.goal === event) end(one, this.isReached(one) ? 'converted' : 'stopped')
-      else hear(one, event, at)
+      else recordAwaited(one, event, at)
     }
     if (isLive) this.campaigns.forEach((_, campaign) => this.enter(person, campaign, event, Math.min(at, this.now)))
   }
@@ -210,13 +210,13 @@ export class Reference {
         pass(row, [], true, this.now)
       } else {
         const dueAt = step.type === 'wait_until' ? nextTime(row.since, step, one.person.zone) : row.since + step.ms
-        const heardAt = step.type === 'wait_for' ? firstSince(one, step.event, row.since) : Infinity
-        if (heardAt > dueAt && this.now < dueAt) {
+        const awaitedAt = step.type === 'wait_for' ? firstSince(one, step.event, row.since) : Infinity
+        if (awaitedAt > dueAt && this.now < dueAt) {
           row.nextAt = dueAt
           return null
         }
         if (step.type !== 'wait_for') pass(row, [], true, this.now)
-        else pass(row, heardAt <= dueAt ? step.steps : step.otherwise, true, this.now)
+        else pass(row, awaitedAt <= dueAt ? step.steps : step.otherwise, true, this.now)
       }
     }
   }
@@ -258,7 +258,7 @@ export class Reference {
     return row.claim
   }
 
-  /** Records a worker's outcome of a message that it had in hand, however late it arrives. */
+  /** Records a worker's outcome of a message that it had in flight, however late it arrives. */
   settle(hand: Hand, outcome: Outcome): void {
     const { enrolment, row, message } = hand
     const isOwn = enrolment.row === row && row.claim === hand

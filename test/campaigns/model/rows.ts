@@ -18,7 +18,7 @@ export function lookAgain({ row }: ModelEnrolment): void {
 }
 
 /** The step becomes due when the awaited event has happened. */
-export function hear({ row }: ModelEnrolment, event: string, at: number): void {
+export function recordAwaited({ row }: ModelEnrolment, event: string, at: number): void {
   const [step] = row?.rest ?? []
   if (row && step?.type === 'wait_for' && step.event === event && at >= row.since) row.nextAt = Math.min(row.nextAt, at)
 }

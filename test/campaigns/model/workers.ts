@@ -21,7 +21,7 @@ export async function labour(course: Course, deed: Deed): Promise<void> {
     case 'apply':
       return await apply(course, deed)
     case 'die':
-      take(course.inHand, deed.which)
+      take(course.inFlight, deed.which)
       take(course.updates, deed.which)
       return
     case 'work':
@@ -30,7 +30,7 @@ export async function labour(course: Course, deed: Deed): Promise<void> {
 }
 
 async function claim(course: Course): Promise<void> {
-  const { engines, model, inHand, updates } = course
+  const { engines, model, inFlight, updates } = course
   const { sends, updates: claimedUpdates } = await claimDue(engines[0].deps, 64)
   const { hands, updates: updating } = model.claim()
   const { names, dueAt } = await look(course)
@@ -42,7 +42,7 @@ async function claim(course: Course): Promise<void> {
     hands,
     (one) => `${expected.get(one.enrolment)} ${one.message.step}`,
   ))
-    inHand.push({ claimed, hand })
+    inFlight.push({ claimed, hand })
   const ofUpdate = (one: Updating) => `${expected.get(one.enrolment)} ${one.step.id}`
   for (const [claimed, one] of pair(claimedUpdates, nameOf, updating, ofUpdate)) {
     const { from, to } = againBetween(one, model.now)
@@ -66,8 +66,8 @@ function pair<Theirs, Ours>(
   return [...wanted].map(([name, one]) => [found.get(name)!, one])
 }
 
-const take = <One>(inHand: One[], which: number): One | undefined =>
-  inHand.splice(which % Math.max(1, inHand.length), 1)[0]
+const take = <One>(inFlight: One[], which: number): One | undefined =>
+  inFlight.splice(which % Math.max(1, inFlight.length), 1)[0]
 
 async function apply(
   { engines: [{ deps }], model, updates }: Course,
@@ -82,10 +82,10 @@ async function apply(
 type SettledAs = Extract<Deed, { kind: 'settle' }>['outcome']
 
 async function settleOne(
-  { engines: [{ deps }], model, inHand }: Course,
+  { engines: [{ deps }], model, inFlight }: Course,
   { which, outcome, isTwice }: Extract<Deed, { kind: 'settle' }>,
 ): Promise<void> {
-  const one = take(inHand, which)
+  const one = take(inFlight, which)
   if (one === undefined) return
   const { claimed, hand } = one
   const attempt: Attempt =

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { MAX_PLAINTEXT_BYTES, encryptPush, isBrowserKey } from '../../../src/messages/channels/web-push/encrypt.ts'
-import { sumUp } from '../../../src/messages/channels/web-push/sum-up.ts'
+import { combineOutcomes } from '../../../src/messages/channels/web-push/combine-outcomes.ts'
 import { makeVapidKeys, vapidHeader } from '../../../src/messages/channels/web-push/vapid.ts'
 import { makeBrowser, verifyVapid } from './push-service.ts'
 
@@ -99,6 +99,6 @@ describe('a message to several browsers', () => {
     ['the sender is to blame before browsers that are gone', [gone, refused, gone], refused],
     ['all are gone', [gone, gone], gone],
   ])('%s', (_, outcomes, expected) => {
-    expect(sumUp(outcomes)).toEqual(expected)
+    expect(combineOutcomes(outcomes)).toEqual(expected)
   })
 })

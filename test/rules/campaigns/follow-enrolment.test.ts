@@ -20,26 +20,26 @@ const AWAIT = {
   otherwise: [{ ...SEND, id: 'no' }],
 }
 
-type Heard = [event: string, receivedAt: number, at?: number]
+type Received = [event: string, receivedAt: number, at?: number]
 
-function hear(...events: Heard[]): Map<string, FollowedEvent[]> {
-  const heard = new Map<string, FollowedEvent[]>()
+function byName(...events: Received[]): Map<string, FollowedEvent[]> {
+  const found = new Map<string, FollowedEvent[]>()
   for (const [place, [event, receivedAt, at = receivedAt]] of events.entries())
-    heard.set(event, [...(heard.get(event) ?? []), { receivedAt: NOW + receivedAt, at: NOW + at, place }])
-  return heard
+    found.set(event, [...(found.get(event) ?? []), { receivedAt: NOW + receivedAt, at: NOW + at, place }])
+  return found
 }
 
-const courseOf = (steps: object[], heard: Course['heard']) => ({
+const courseOf = (steps: object[], eventsByName: Course['eventsByName']) => ({
   campaignId: 'c',
   definition: definitionOf({ quietHours: null, steps }),
   goalEvent: 'paid',
   contact: REACHABLE,
-  heard,
+  eventsByName,
   sent: [],
 })
 
-function follow(steps: object[], events: Heard[], more: Partial<Course> = {}) {
-  const course = { ...courseOf(steps, hear(...events)), enrolledAt: NOW, beganAt: NOW, place: 0, ...more }
+function follow(steps: object[], events: Received[], more: Partial<Course> = {}) {
+  const course = { ...courseOf(steps, byName(...events)), enrolledAt: NOW, beganAt: NOW, place: 0, ...more }
   const sends: [string, number][] = []
   const moves = followEnrolment(course)
   for (let next = moves.next(); ; next = moves.next(true)) {
@@ -69,14 +69,14 @@ describe('a goal', () => {
 
 describe('an awaited event', () => {
   test('counts by its date, when it is received', () => {
-    const sendsOf = (...events: Heard[]) => follow([wait('w', 'PT1H'), AWAIT], events).sends
+    const sendsOf = (...events: Received[]) => follow([wait('w', 'PT1H'), AWAIT], events).sends
     expect(sendsOf(['seen', 2 * HOUR, HOUR])).toEqual([['yes', 2 * HOUR]])
     expect(sendsOf(['seen', 2 * HOUR, HOUR - 1])).toEqual([['no', 25 * HOUR]])
     expect(sendsOf(['seen', 25 * HOUR + 1, HOUR])).toEqual([['no', 25 * HOUR]])
   })
 
   test('is looked at no oftener than it matters', () => {
-    const old = Array.from({ length: 2000 }, (_, n): Heard => ['seen', HOUR + n, -1])
+    const old = Array.from({ length: 2000 }, (_, n): Received => ['seen', HOUR + n, -1])
     expect(follow([AWAIT], old).sends).toEqual([['no', DAY]])
   })
 })
@@ -95,10 +95,10 @@ describe('a contact', () => {
     place,
     ...more,
   })
-  const replay = (entries: ReplayEntry[], events: Heard[] = [], more: Partial<ContactReplay> = {}) =>
+  const replay = (entries: ReplayEntry[], events: Received[] = [], more: Partial<ContactReplay> = {}) =>
     Array.from(
       replayContact({
-        ...courseOf([wait('w', 'P1D')], hear(...events)),
+        ...courseOf([wait('w', 'P1D')], byName(...events)),
         canEnterAgain: true,
         entries,
         until: NOW + 30 * DAY,
@@ -116,7 +116,7 @@ describe('a contact', () => {
   })
 
   test('enters again in the very millisecond of a goal that came before', () => {
-    const events: Heard[] = [
+    const events: Received[] = [
       ['signup', 0],
       ['paid', HOUR],
       ['signup', HOUR],

@@ -124,10 +124,10 @@ describe('steps', () => {
     ],
     [{ type: 'split' }, 'steps[0].parts must be a list of 1 to 100 parts'],
     [{ type: 'split', parts: [] }, 'steps[0].parts must be a list of 1 to 100 parts'],
-    [{ type: 'split', parts: [{ percent: 90 }] }, 'steps[0].parts must have percents that are 100 together, not 90'],
+    [{ type: 'split', parts: [{ percent: 90 }] }, 'steps[0].parts must have percentages that add up to 100, not 90'],
     [
       { type: 'split', parts: [{ percent: 100 }, { percent: 0.01 }] },
-      'steps[0].parts must have percents that are 100 together, not 100.01',
+      'steps[0].parts must have percentages that add up to 100, not 100.01',
     ],
     [
       { type: 'split', parts: [{ percent: 0 }, { percent: 100 }] },
@@ -202,7 +202,7 @@ describe('steps', () => {
   test('have ids that no other step has, in all lists', () => {
     const branch = { type: 'branch', rule: RULE, steps: [{ ...WAIT, id: 'a' }], otherwise: [{ ...WAIT, id: 'b' }] }
     expect(faultsOf(inSteps({ ...WAIT, id: 'x'.repeat(64) }, branch, { ...WAIT, id: 'c' }))).toEqual([])
-    expect(faultsOf(inSteps(branch, { ...WAIT, id: ' a ' }))).toEqual(['steps[1].id is the id of another step, too'])
+    expect(faultsOf(inSteps(branch, { ...WAIT, id: ' a ' }))).toEqual(['steps[1].id is already used by another step'])
   })
 
   test('keep the type that their id had in earlier versions', () => {

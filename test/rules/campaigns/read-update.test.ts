@@ -22,7 +22,7 @@ describe('an update', () => {
     const traits = Object.fromEntries(Array.from({ length: 500 }, (_, n) => [`f_${n}`, n === 0 ? 'x'.repeat(4096) : n]))
     expect(faultsOf(update({ addTags: tags(50, 64), removeTags: tags(50, 63), traits }))).toEqual([])
     expect(faultsOf(update({ traits: { ...traits, f_500: 1 } }))).toEqual([
-      'steps[0].traits has what a call would skip: 1 trait was skipped: a call has at most 500',
+      'steps[0].traits would be ignored in part: 1 trait was skipped: a call has at most 500',
     ])
   })
 
@@ -38,7 +38,7 @@ describe('an update', () => {
     [{ traits: { plan: {} } }, 'steps[0].traits.plan must be a string, a finite number, a boolean or null'],
     [
       { traits: { Plan: 1 } },
-      'steps[0].traits has what a call would skip: traits.Plan was skipped: a trait key is snake_case and at most 64 characters',
+      'steps[0].traits would be ignored in part: traits.Plan was skipped: a trait key is snake_case and at most 64 characters',
     ],
     [{ traits: { a: 1 }, profile: {} }, 'steps[0].profile does not belong there'],
   ])('%j is refused', (fields, message) => {

@@ -26,7 +26,7 @@ describe('the room of a claim', () => {
     expect(order).toEqual(['a1', 'b1', 'c1', 'a2', 'b1', 'c1'])
   })
 
-  it('passes over a business that has as much in hand as it may', () => {
+  it('passes over a business that has as much in flight as it may', () => {
     expect(share(['a1', 'b1'], 10, (businessId) => (businessId === 'a' ? 2 : 100))).toEqual({ a1: 2, b1: 8 })
     expect(share(['a1', 'b1'], 10, () => 0)).toEqual({})
     expect(share(['a1', 'b1'], 10, (businessId) => (businessId === 'a' ? 0 : 3))).toEqual({ b1: 3 })

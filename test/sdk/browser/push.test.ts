@@ -205,7 +205,7 @@ describe('a visitor', () => {
   })
 })
 
-describe('a page hears', () => {
+describe('a page learns', () => {
   it('that the visitor does not want messages', async () => {
     const shop = await openShop({ allowed: false })
     expect(await push(shop)).toBe('denied')

@@ -1,5 +1,5 @@
 /**
- * All texts of the pages. English is the type: German and Hebrew have the same keys. (The English `errors` has only some: say-error.ts.) A page loads its own section, in the
+ * All texts of the pages. English is the type: German and Hebrew have the same keys. (The English `errors` has only some: translate-error.ts.) A page loads its own section, in the
  * language of the page; the front door puts the language on <html>, so that it is one for the life of a page.
  */
 import type { texts as account } from './en/account.ts'

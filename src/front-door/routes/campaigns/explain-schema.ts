@@ -12,7 +12,10 @@ import { closed, count, dateTime, oneOf, orNull } from '../reply-fields.ts'
 import { enrolmentFields } from './schemas.ts'
 
 const text = Type.String()
-const setBy = Type.Unsafe<SetBy>({ ...oneOf(SETTERS), description: 'Whose they are.' })
+const setBy = Type.Unsafe<SetBy>({
+  ...oneOf(SETTERS),
+  description: 'Which level set them: the campaign or the business.',
+})
 const channel = oneOf(MESSAGE_CHANNELS)
 
 const heldBy = [

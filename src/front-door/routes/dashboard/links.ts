@@ -147,7 +147,7 @@ async function giveUpAccount(tx: Queryable, link: AccountLink, user: Credentials
 const maybeStranger = ({ invitation, provesAddress }: AccountLink, user: Credentials | null): boolean =>
   invitation !== null && provesAddress && user?.hasProvenEmail === false
 
-/** Only the mailbox hears of the second factor, not the person who invites. */
+/** Only the mailbox learns of the second factor, not the person who invites. */
 const otherAccount = (link: AccountLink, user: Credentials): RequestError => {
   const reason = maybeStranger(link, user) && user.hasTotp ? 'other_account_factor' : 'other_account'
   return new RequestError('not_signed_in', { reason: faultOf('', reason, { email: user.email }) })

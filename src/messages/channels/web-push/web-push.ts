@@ -9,7 +9,7 @@ import { classifyAnswer, classifyFailure } from '../classify-answer.ts'
 import type { OutgoingMessage, Provider, SendOutcome } from '../provider.ts'
 import { showWords } from '../words.ts'
 import { encryptPush } from './encrypt.ts'
-import { sumUp } from './sum-up.ts'
+import { combineOutcomes } from './combine-outcomes.ts'
 import { type VapidKeys, makeVapidKeys, vapidHeader } from './vapid.ts'
 
 const FOUR_WEEKS = 2_419_200
@@ -114,7 +114,7 @@ export const webPush: Provider = {
         const gone = subscriptions.flatMap(({ endpoint }, at) => (judged[at]?.isGone === true ? [endpoint] : []))
         // If this fails, the next message finds them gone again.
         await removePushSubscriptions(sql, businessId, gone).catch(() => undefined)
-        return sumUp(judged.map(({ outcome }) => outcome))
+        return combineOutcomes(judged.map(({ outcome }) => outcome))
       },
       close: () => undefined,
     }

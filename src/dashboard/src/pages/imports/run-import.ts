@@ -1,7 +1,7 @@
 /** Sends a file in parts: first to check it, then to record it. */
 import { MAX_START, endsLinesWithCr, readSepLine } from '../../../../rules/imports/file-start.ts'
 import { ApiError, api, take } from '../../client.ts'
-import { sayRows } from '../../say-error.ts'
+import { sayRows } from '../../translate-error.ts'
 import { textsOf } from '../../texts/index.ts'
 import { entryOf } from '../segments/rule/entry-of.ts'
 import { type Faults, addFaults, noFaults } from './faults.ts'

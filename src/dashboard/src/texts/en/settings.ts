@@ -248,7 +248,7 @@ export const texts = {
     'segment.export': 'Segment exported',
     'channel.pause': 'Channel paused',
     'channel.resume': 'Channel resumed',
-    'channel.remove': 'Channel set back to the log',
+    'channel.remove': 'Channel provider removed',
     'messaging.update': 'Quiet hours and caps for all campaigns changed',
     'channel.save': 'Channel changed',
     'channel.test': 'Channel tested',

@@ -7,7 +7,7 @@ export const campaigns: TextsOf<typeof CAMPAIGN_FAULTS> = {
   an_update: 'Mindestens eines davon ist erforderlich: addTags, removeTags, traits',
   tags: 'Muss eine Liste von Tags sein',
   traits: 'Muss ein Objekt mit eigenen Feldern sein',
-  skipped_trait: 'Enthält etwas, das ein API-Aufruf überginge: {warning}',
+  skipped_trait: 'Würde teilweise ignoriert: {warning}',
   caps: 'Höchstens {max} Obergrenzen',
   cap_days: 'Muss eine Zahl über 0 und höchstens {max} sein',
   unreachable: 'Wird nie erreicht: {step} beendet die Teilnahme immer',
@@ -17,7 +17,7 @@ export const campaigns: TextsOf<typeof CAMPAIGN_FAULTS> = {
   step_levels: 'Liegt auf Ebene {level}: Schritte haben höchstens {max} Ebenen',
   too_many_steps: 'Ist ein Schritt zu viel: Eine Kampagne hat höchstens {max}',
   step: 'Muss ein Objekt mit type sein',
-  step_id_twice: 'Ist auch die ID eines anderen Schritts',
+  step_id_twice: 'Wird schon von einem anderen Schritt verwendet',
   step_id_of_type: 'War in einer früheren Version die ID eines Schritts der Art {type}',
   template_id: 'Wählen Sie eine Vorlage',
   duration:

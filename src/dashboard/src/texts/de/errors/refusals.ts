@@ -30,7 +30,7 @@ export const refusals: TextsOf<typeof REFUSALS> = {
   campaign_is_draft: 'Die Kampagne ist ein Entwurf: Veröffentlichen oder löschen Sie sie.',
   campaign_is_published: 'Die Kampagne ist veröffentlicht: Archivieren Sie sie.',
   campaign_is_paused: 'Die Kampagne ist pausiert: Archivieren Sie sie.',
-  campaign_is_archived: 'Die Kampagne ist archiviert und ändert sich nicht mehr.',
+  campaign_is_archived: 'Die Kampagne ist archiviert und kann nicht mehr geändert werden.',
   fields_of_published: 'Nach der ersten Veröffentlichung einer Kampagne ändert sich das nicht mehr: {fields}.',
   message_is_settled:
     'Der Zustand der Nachricht ist {state}. Nur eine Nachricht mit unbekanntem Ausgang lässt sich klären.',

@@ -7,7 +7,7 @@ export const campaigns: TextsOf<typeof CAMPAIGN_FAULTS> = {
   an_update: 'נדרש לפחות אחד מאלה: \u2066addTags\u2069, \u2066removeTags\u2069, \u2066traits\u2069',
   tags: 'נדרשת רשימה של תגיות',
   traits: 'נדרש אובייקט של שדות מותאמים',
-  skipped_trait: 'יש כאן משהו שקריאת \u2066API\u2069 הייתה מדלגת עליו: {warning}',
+  skipped_trait: 'חלק מזה לא ייקלט: {warning}',
   caps: '{max} תקרות לכל היותר',
   cap_days: 'נדרש מספר מעל 0 ו־{max} לכל היותר',
   unreachable: 'אי אפשר להגיע לכאן: {step} תמיד מסיים את הרישום',
@@ -17,7 +17,7 @@ export const campaigns: TextsOf<typeof CAMPAIGN_FAULTS> = {
   step_levels: 'נמצא ברמה {level}: לשלבים יש {max} רמות לכל היותר',
   too_many_steps: 'שלב אחד יותר מדי: בקמפיין יש {max} לכל היותר',
   step: 'נדרש אובייקט עם \u2066type\u2069',
-  step_id_twice: 'זה גם המזהה של שלב אחר',
+  step_id_twice: 'המזהה כבר בשימוש בשלב אחר',
   step_id_of_type: 'בגרסה קודמת זה היה המזהה של שלב מסוג {type}',
   template_id: 'יש לבחור תבנית',
   duration:

@@ -29,7 +29,7 @@ export const refusals: TextsOf<typeof REFUSALS> = {
   campaign_is_draft: 'הקמפיין הוא טיוטה: אפשר לפרסם או למחוק אותו.',
   campaign_is_published: 'הקמפיין מפורסם: אפשר להעביר אותו לארכיון.',
   campaign_is_paused: 'הקמפיין מושהה: אפשר להעביר אותו לארכיון.',
-  campaign_is_archived: 'הקמפיין בארכיון, ואינו משתנה עוד.',
+  campaign_is_archived: 'הקמפיין בארכיון, ואי אפשר עוד לשנות אותו.',
   fields_of_published: 'אחרי הפרסום הראשון של קמפיין אלה אינם משתנים: {fields}.',
   message_is_settled: 'מצב ההודעה הוא {state}. אפשר להסדיר רק הודעה שתוצאתה אינה ידועה.',
   changed_meanwhile: 'אדם אחר שינה זאת בינתיים. יש לטעון מחדש.',

@@ -4,7 +4,7 @@ import type { SendOutcome } from '../provider.ts'
  * Combines the outcomes at all endpoints of a message, of which there is at least one. One endpoint that accepted it is
  * enough.
  */
-export function sumUp(outcomes: readonly SendOutcome[]): SendOutcome {
+export function combineOutcomes(outcomes: readonly SendOutcome[]): SendOutcome {
   const of = (wanted: SendOutcome['kind']) => outcomes.filter(({ kind }) => kind === wanted)
   const taken = of('accepted').length
   if (taken > 0) return { kind: 'accepted', reason: `${taken} of ${outcomes.length} browsers` }

@@ -63,7 +63,7 @@ export async function sayRows<Row extends { error: string; issues?: (Issue & Cod
 }
 
 /** Translates an error. Keeps the server's words when a code has no text or when the texts do not arrive in time. */
-export async function sayError({ message, error }: Failure): Promise<Failure> {
+export async function translateError({ message, error }: Failure): Promise<Failure> {
   if (error === undefined || (language === 'en' && !error.issues?.length))
     return { ...(message !== undefined && { message }), ...(error && { error }) }
   if (!(await textsAreThere())) return { ...(message !== undefined && { message }), error }
