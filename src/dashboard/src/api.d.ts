@@ -9065,7 +9065,7 @@ export interface operations {
                         days: number;
                         whenReached?: "wait" | "skip" | null;
                     }[] | null;
-                    /** @description Per cent that are sent nothing, to compare with, in steps of 0.01. */
+                    /** @description Percentage of contacts held out as a control group; at most two decimals. */
                     holdOut?: number | null;
                     /** @description Whether opens of its mails, and clicks on their links, become events. Default: both. */
                     tracking?: {
@@ -9282,7 +9282,7 @@ export interface operations {
                                     days: number;
                                     whenReached: "wait" | "skip";
                                 }[];
-                                /** @description Per cent that are sent nothing, to compare with, in steps of 0.01. */
+                                /** @description Percentage of contacts held out as a control group; at most two decimals. */
                                 holdOut: number;
                                 /** @description Whether opens of its mails, and clicks on their links, become events. Default: both. */
                                 tracking: {
@@ -9627,7 +9627,7 @@ export interface operations {
                                     days: number;
                                     whenReached: "wait" | "skip";
                                 }[];
-                                /** @description Per cent that are sent nothing, to compare with, in steps of 0.01. */
+                                /** @description Percentage of contacts held out as a control group; at most two decimals. */
                                 holdOut: number;
                                 /** @description Whether opens of its mails, and clicks on their links, become events. Default: both. */
                                 tracking: {
@@ -10039,7 +10039,7 @@ export interface operations {
                         days: number;
                         whenReached?: "wait" | "skip" | null;
                     }[] | null;
-                    /** @description Per cent that are sent nothing, to compare with, in steps of 0.01. */
+                    /** @description Percentage of contacts held out as a control group; at most two decimals. */
                     holdOut?: number | null;
                     /** @description Whether opens of its mails, and clicks on their links, become events. Default: both. */
                     tracking?: {
@@ -10256,7 +10256,7 @@ export interface operations {
                                     days: number;
                                     whenReached: "wait" | "skip";
                                 }[];
-                                /** @description Per cent that are sent nothing, to compare with, in steps of 0.01. */
+                                /** @description Percentage of contacts held out as a control group; at most two decimals. */
                                 holdOut: number;
                                 /** @description Whether opens of its mails, and clicks on their links, become events. Default: both. */
                                 tracking: {
@@ -10603,7 +10603,7 @@ export interface operations {
                                     days: number;
                                     whenReached: "wait" | "skip";
                                 }[];
-                                /** @description Per cent that are sent nothing, to compare with, in steps of 0.01. */
+                                /** @description Percentage of contacts held out as a control group; at most two decimals. */
                                 holdOut: number;
                                 /** @description Whether opens of its mails, and clicks on their links, become events. Default: both. */
                                 tracking: {
@@ -10930,7 +10930,7 @@ export interface operations {
                                     days: number;
                                     whenReached: "wait" | "skip";
                                 }[];
-                                /** @description Per cent that are sent nothing, to compare with, in steps of 0.01. */
+                                /** @description Percentage of contacts held out as a control group; at most two decimals. */
                                 holdOut: number;
                                 /** @description Whether opens of its mails, and clicks on their links, become events. Default: both. */
                                 tracking: {
@@ -11245,7 +11245,7 @@ export interface operations {
                                     days: number;
                                     whenReached: "wait" | "skip";
                                 }[];
-                                /** @description Per cent that are sent nothing, to compare with, in steps of 0.01. */
+                                /** @description Percentage of contacts held out as a control group; at most two decimals. */
                                 holdOut: number;
                                 /** @description Whether opens of its mails, and clicks on their links, become events. Default: both. */
                                 tracking: {
@@ -11560,7 +11560,7 @@ export interface operations {
                                     days: number;
                                     whenReached: "wait" | "skip";
                                 }[];
-                                /** @description Per cent that are sent nothing, to compare with, in steps of 0.01. */
+                                /** @description Percentage of contacts held out as a control group; at most two decimals. */
                                 holdOut: number;
                                 /** @description Whether opens of its mails, and clicks on their links, become events. Default: both. */
                                 tracking: {
@@ -11875,7 +11875,7 @@ export interface operations {
                                     days: number;
                                     whenReached: "wait" | "skip";
                                 }[];
-                                /** @description Per cent that are sent nothing, to compare with, in steps of 0.01. */
+                                /** @description Percentage of contacts held out as a control group; at most two decimals. */
                                 holdOut: number;
                                 /** @description Whether opens of its mails, and clicks on their links, become events. Default: both. */
                                 tracking: {
@@ -12433,7 +12433,7 @@ export interface operations {
                                         /** @description Local, such as 09:00. */
                                         to: string;
                                     } | null;
-                                    /** @description Whose they are. */
+                                    /** @description Which level set them: the campaign or the business. */
                                     quietHoursSetBy: "campaign" | "business";
                                     /** @description Quiet hours do not hold the message. */
                                     isImmediate: boolean;
@@ -12449,7 +12449,7 @@ export interface operations {
                                         /** @description A rolling window. */
                                         days: number;
                                         whenReached: "wait" | "skip";
-                                        /** @description Whose they are. */
+                                        /** @description Which level set them: the campaign or the business. */
                                         setBy: "campaign" | "business";
                                         counted: number;
                                     }[];
@@ -17450,7 +17450,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "success": true,
-                     *       "message": "The channel is back to the log.",
+                     *       "message": "Provider removed: messages are only logged.",
                      *       "data": {
                      *         "channel": {
                      *           "channel": "email",
@@ -18184,7 +18184,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "success": true,
-                     *       "message": "The channel is not paused.",
+                     *       "message": "The channel is running.",
                      *       "data": {
                      *         "channel": {
                      *           "channel": "email",
