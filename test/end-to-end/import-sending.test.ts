@@ -461,6 +461,29 @@ describe('a dry run', () => {
   })
 })
 
+describe('a cell that cannot be read is answered with the option or the form that helps', () => {
+  const TWO_WAYS = /^value: "1[.,]234" can be read in two ways\. .*: --decimal comma or --decimal point$/
+  test.each([
+    ['c,2024-01-01,1.234', TWO_WAYS],
+    ['c,2024-01-01,"1,234"', TWO_WAYS],
+    ['c,2024-01-01,"1.234,50"', /^value: "1\.234,50" is not a plain number .* a comma .*: --decimal comma$/],
+    ['c,2024-01-01,"1,234.50"', /^value: "1,234\.50" is not a plain number .* a point .*: --decimal point$/],
+    ['c,2024-01-01,free', /^value: "free" is not a plain number such as 1234\.50$/],
+    ['c,,5', /^occurredAt: the time is empty\. .*: --without-time skip$/],
+    ['c,01.10.2026 12:00,5', /^occurredAt: "01\.10\.2026 12:00" is not a date\. .* 2026-10-01T12:00:00Z$/],
+    ['c,2026-02-30,5', /^occurredAt: "2026-02-30" is not a date\. .* 2026-10-01T12:00:00Z$/],
+  ])('%s', async (row, error) => {
+    writeFileSync(join(directory, 'orders.csv'), `customer,date,amount\n${row}\n`)
+    for (const options of [['--dry-run'], ['--allow-failures'], ['--timezone', 'Europe/Berlin', '--dry-run']]) {
+      const { summary } = await runImport(...options)
+      expect([summary.failed, summary.failures[0]]).toEqual([
+        1,
+        { row: 1, error: expect.stringMatching(error) as string },
+      ])
+    }
+  })
+})
+
 test('a file that is not UTF-8 is refused before anything is sent', async () => {
   appendFileSync(join(directory, 'orders.csv'), Buffer.from('M\xFCller,2024-01-01,5\n', 'latin1'))
   for (const words of [[], ['--dry-run'], ['--allow-failures']]) {
