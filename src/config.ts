@@ -34,12 +34,14 @@ const url = (...schemes: string[]) =>
     }),
   )
 
+/** In the working directory. */
+export const DEFAULT_DATA_DIR = '.sluice'
 export const SECRETS_KEY_PATTERN = /^[\da-fA-F]{64}$/
 
 const Environment = Type.Object({
   PORT: whole(0, 65_535, 8080),
   HOST: Type.String({ default: '0.0.0.0' }),
-  DATA_DIR: Type.String({ default: '.sluice' }),
+  DATA_DIR: Type.String({ default: DEFAULT_DATA_DIR }),
   DATABASE_URL: url('postgres', 'postgresql'),
   REDIS_URL: url('redis', 'rediss'),
   CLICKHOUSE_URL: url('http', 'https'),

@@ -94,7 +94,8 @@ const create: Command = {
         return id
       }),
     )
-    return { json: { businessId }, text: `Business ${settings.name}: ${businessId}` }
+    const next = `Next, create its secret key: admin key create --business ${businessId} --kind secret`
+    return { json: { businessId }, text: `Business ${settings.name}: ${businessId}\n${next}` }
   },
 }
 

@@ -4,7 +4,7 @@ import { readBusiness } from '../businesses/businesses.ts'
 import { liftSuppression, liftSuppressions } from '../messages/suppressions/lift.ts'
 import { listSuppressions } from '../messages/suppressions/list-suppressions.ts'
 import { MAX_SUPPRESSIONS, type Suppressed, addSuppressions } from '../messages/suppressions/suppress.ts'
-import { findAddresses } from '../rules/messages/listed-address.ts'
+import { findAddresses, isHeader } from '../rules/messages/listed-address.ts'
 import {
   ADDRESS_CHANNELS,
   type AddressChannel,
@@ -70,11 +70,11 @@ const add: Command = {
     reason: { ...REASON, help: 'Why (manual)' },
   },
   required: ['business'],
-  notes: `A line may have other cells beside the address, such as those of an export from a provider; a phone number beside them needs its + or leading 0. A line without an address, or with several, is reported by its number, and the others are suppressed. A business has at most ${MAX_SUPPRESSIONS} suppressions.`,
+  notes: `A first line without an @ and without digits is a header, and is skipped. A line may have other cells beside the address, such as those of an export from a provider; a phone number beside them needs its + or leading 0. A line without an address, or with several, is reported by its number, and the others are suppressed. A business has at most ${MAX_SUPPRESSIONS} suppressions.`,
   async run(config, args) {
     const businessId = readBusinessId(args)
     const [channel, reason] = [readChannel(args), readReason(args) ?? 'manual']
-    const typed = args.texts('address').map((text) => ({ text, where: JSON.stringify(text) }))
+    const typed = args.texts('address').map((text) => ({ text, where: JSON.stringify(text), isHeader: false }))
     const sent = [...typed, ...(await readLines(args))]
     if (sent.length === 0) throw new UsageError('Give --address or --file')
     const actor = commandActor('admin suppression add')
@@ -82,7 +82,8 @@ const add: Command = {
     const refused: string[] = []
     await withPostgres(config, async (sql) => {
       const country = await readCountry(sql, businessId)
-      const items = sent.flatMap(({ text, where }) => {
+      const items = sent.flatMap(({ text, where, isHeader: isSkipped }) => {
+        if (isSkipped) return []
         const read = findAddresses(text, channel, country)
         if (read.length === 0) refused.push(where)
         return read.map((one) => ({ ...one, reason }))
@@ -106,13 +107,21 @@ const add: Command = {
   },
 }
 
-/** Returns the lines of --file that are not blank. `where`: which line of the file it is. */
-async function readLines(args: CommandArguments): Promise<{ text: string; where: string }[]> {
+interface Line {
+  text: string
+  /** Which line of the file it is. */
+  where: string
+  isHeader: boolean
+}
+
+/** Returns the lines of --file that are not blank. */
+async function readLines(args: CommandArguments): Promise<Line[]> {
   const file = args.text('file')
   if (file === undefined) return []
   const content = await readOptionFile('--file', file, 'one address a line')
   const lines = content.split(/\r?\n/).map((text, at) => ({ text, where: `line ${at + 1}` }))
-  return lines.filter(({ text }) => text.trim() !== '')
+  const filled = lines.filter(({ text }) => text.trim() !== '')
+  return filled.map((line, place) => ({ ...line, isHeader: place === 0 && isHeader(line.text) }))
 }
 
 const lift: Command = {

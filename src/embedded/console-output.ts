@@ -1,7 +1,7 @@
 /** Prints the messages of `start` on the terminal. Prints the keys only at the first start. */
-import { join, relative } from 'node:path'
+import { join, relative, resolve } from 'node:path'
 import { LINK_HOURS } from '../accounts/links.ts'
-import type { Config } from '../config.ts'
+import { type Config, DEFAULT_DATA_DIR } from '../config.ts'
 import { enginesFile } from '../stores/data-dir.ts'
 import { VERSION } from '../version.ts'
 import { type DemoKeys, demoKeysFile } from './demo-business.ts'
@@ -26,7 +26,7 @@ export function printGreeting({ url, config, engines, demo, link }: Greeting): v
   ]
   for (const [name = '', text = ''] of rows) say(`  ${name.padEnd(11)}${text}`)
   if (demo) say(`\n${introduce(url, demo, here(demoKeysFile(config.dataDir)))}`)
-  if (link !== undefined) say(`\n${invite(link)}`)
+  if (link !== undefined) say(`\n${invite(link, config.dataDir)}`)
   say('\nCtrl-C stops it all.')
 }
 
@@ -51,11 +51,19 @@ Record an event:
 
 const invite = (
   link: string,
+  dataDir: string,
 ): string => `Open the dashboard as its operator. The link works once, for ${LINK_HOURS['sign-in']} hours:
 
   ${link}
 
-Until it is used, each start prints a new link. After that, for another: npm run admin -- user link EMAIL`
+Until it is used, each start prints a new link. After that, for another: ${nameDataDir(dataDir)}npm run admin -- user link EMAIL`
+
+/** Returns the beginning of a command line that lets `admin` find this installation: empty for the default directory. */
+function nameDataDir(dataDir: string): string {
+  if (dataDir === resolve(DEFAULT_DATA_DIR)) return ''
+  const word = /^[\w./-]+$/.test(dataDir) ? dataDir : `'${dataDir.replaceAll("'", `'\\''`)}'`
+  return `DATA_DIR=${word} `
+}
 
 /**
  * Prints the log file of a process instead of its last lines. Those are JSON, which is hard to read inside another line

@@ -59,6 +59,15 @@ test('control characters are escaped in lists, errors and JSON', async () => {
 })
 
 describe('businesses', () => {
+  test('are made with a word about the next step, which JSON does not have', async () => {
+    const { out } = await admin('business create --name Shop')
+    const [, businessId = ''] = /^Business Shop: (\S+)$/m.exec(out) ?? []
+    const command = `key create --business ${businessId} --kind secret`
+    expect(out).toBe(`Business Shop: ${businessId}\nNext, create its secret key: admin ${command}\n`)
+    expect(Object.keys(await adminJson<object>(command))).toContain('key')
+    expect(Object.keys(await adminJson<object>('business create --name Shop'))).toEqual(['businessId'])
+  })
+
   test('are made with defaults, changed and listed', async () => {
     const businessId = await createBusiness("--name 'Shop of Zoë'")
     const find = async () => {

@@ -433,10 +433,55 @@ describe('before the file is read', () => {
   })
 })
 
-test('a dry run sends nothing', async () => {
-  const { exitCode, summary } = await runImport('--dry-run')
-  expect([exitCode, requests]).toEqual([0, 0])
-  expect(summary).toMatchObject({ rows: ROWS, events: { length: 5 } })
+describe('a dry run', () => {
+  test('sends nothing', async () => {
+    const { exitCode, summary } = await runImport('--dry-run')
+    expect([exitCode, requests]).toEqual([0, 0])
+    expect(summary).toMatchObject({ rows: ROWS, failed: 0, leftOut: 0, events: { length: 5 }, failures: [] })
+  })
+
+  test('checks all rows, and counts those that would fail', async () => {
+    appendFileSync(join(directory, 'orders.csv'), `c,2024-01-01,x\n${'c,,1\n'.repeat(12)}`)
+    const { exitCode, summary } = await runImport('--dry-run')
+    expect([exitCode, requests]).toEqual([1, 0])
+    expect(summary).toMatchObject({ rows: ROWS + 13, failed: 13, leftOut: 0, failures: { length: 10 } })
+    expect(summary.failures[0]).toEqual({
+      row: ROWS + 1,
+      error: 'value: "x" is not a plain number such as 1234.50',
+    })
+    const skipping = ['--dry-run', '--without-time', 'skip', '--allow-failures']
+    expect(await runImport(...skipping)).toMatchObject({ exitCode: 0, summary: { failed: 1, leftOut: 12 } })
+    const { argv, environment } = describeRun(['--dry-run'])
+    const { out } = await runAdminQuietly(
+      argv.filter((word) => word !== '--json'),
+      readConfig(environment),
+    )
+    expect(out).toContain(`\n${ROWS + 13} rows: 13 would fail; nothing was sent\n  row ${ROWS + 1}: value: "x" is not`)
+    expect(out).toMatch(/\n {2}… and 3 more\n$/)
+  })
+})
+
+describe('a cell that cannot be read is answered with the option or the form that helps', () => {
+  const TWO_WAYS = /^value: "1[.,]234" can be read in two ways\. .*: --decimal comma or --decimal point$/
+  test.each([
+    ['c,2024-01-01,1.234', TWO_WAYS],
+    ['c,2024-01-01,"1,234"', TWO_WAYS],
+    ['c,2024-01-01,"1.234,50"', /^value: "1\.234,50" is not a plain number .* a comma .*: --decimal comma$/],
+    ['c,2024-01-01,"1,234.50"', /^value: "1,234\.50" is not a plain number .* a point .*: --decimal point$/],
+    ['c,2024-01-01,free', /^value: "free" is not a plain number such as 1234\.50$/],
+    ['c,,5', /^occurredAt: the time is empty\. .*: --without-time skip$/],
+    ['c,01.10.2026 12:00,5', /^occurredAt: "01\.10\.2026 12:00" is not a date\. .* 2026-10-01T12:00:00Z$/],
+    ['c,2026-02-30,5', /^occurredAt: "2026-02-30" is not a date\. .* 2026-10-01T12:00:00Z$/],
+  ])('%s', async (row, error) => {
+    writeFileSync(join(directory, 'orders.csv'), `customer,date,amount\n${row}\n`)
+    for (const options of [['--dry-run'], ['--allow-failures'], ['--timezone', 'Europe/Berlin', '--dry-run']]) {
+      const { summary } = await runImport(...options)
+      expect([summary.failed, summary.failures[0]]).toEqual([
+        1,
+        { row: 1, error: expect.stringMatching(error) as string },
+      ])
+    }
+  })
 })
 
 test('a file that is not UTF-8 is refused before anything is sent', async () => {

@@ -18,7 +18,7 @@ import { type Totals, openJournal } from './position.ts'
 import { FileChangedError, type Plan, prepareRows } from './prepare-rows.ts'
 import { describeSource, readHeader, readRows, type ImportFile } from './read-rows.ts'
 import { recordBegin, recordEnd } from './record-import.ts'
-import { report } from './report.ts'
+import { describeFailures, describeLeftOut, describeRows, type Failure, report, SHOWN } from './report.ts'
 import { requireService } from './require-service.ts'
 import { sendRows, type Sending } from './send-rows.ts'
 import { createProgressBar } from './show-progress.ts'
@@ -75,15 +75,15 @@ const importFile: Command = {
     parallel: { value: 'N', help: 'Requests in flight, 1 to 64 (4)' },
     patience: { value: 'SECONDS', help: 'Give up when the service has accepted nothing for this time (300)' },
     restart: { help: 'Start again at the first row, not where the last run stopped' },
-    'dry-run': { help: `Show the first ${DRY_RUN_EVENTS} events and send nothing` },
-    'allow-failures': { help: 'Exit with code 0 even if rows failed' },
+    'dry-run': { help: `Show the first ${DRY_RUN_EVENTS} events, check the cells of all rows, and send nothing` },
+    'allow-failures': { help: 'Exit with code 0 even if rows failed, or would fail' },
   },
   required: ['business'],
   notes: NOTES,
   async run(config, args) {
     const source = describeSource(args.positional(0), args.text('format'), args.text('delimiter'))
     const rules = await readRules(source, args)
-    if (args.flag('dry-run')) return dryRun(source, await makePlan(source, rules))
+    if (args.flag('dry-run')) return dryRun(source, await makePlan(source, rules), args.flag('allow-failures'))
     // Checks the service and the key first, because reading the whole file can take minutes.
     const target = await findTarget(config, rules.businessId, args)
     const plan = await makePlan(source, rules)
@@ -127,17 +127,29 @@ async function fileBytes(file: string): Promise<number> {
   return size
 }
 
-async function dryRun(source: ImportFile, plan: Plan): Promise<Report> {
+/** Reads all rows as when they are sent. The service is not asked. */
+async function dryRun(source: ImportFile, plan: Plan, allowFailures: boolean): Promise<Report> {
   const events: unknown[] = []
+  const failures: Failure[] = []
+  let [failed, leftOut] = [0, 0]
   for await (const one of prepareRows(plan, readRows(source))) {
-    if ('fault' in one && one.isLeftOut) continue
-    events.push('event' in one ? one.event : { row: one.row.number, error: one.fault.message })
-    if (events.length === DRY_RUN_EVENTS) break
+    if ('event' in one) {
+      if (events.length < DRY_RUN_EVENTS) events.push(one.event)
+    } else if (one.isLeftOut) leftOut += 1
+    else {
+      failed += 1
+      if (failures.length < SHOWN) failures.push({ row: one.row.number, error: one.fault.message })
+    }
   }
-  const text = events.map((event) => JSON.stringify(event, null, 2)).join('\n')
+  const { rows } = plan.survey
   return {
-    json: { rows: plan.survey.rows, events },
-    text: `${text}\n${plan.survey.rows} ${plan.survey.rows === 1 ? 'row' : 'rows'}; nothing was sent`,
+    json: { rows, failed, leftOut, events, failures },
+    text: [
+      ...events.map((event) => JSON.stringify(event, null, 2)),
+      `${describeRows(rows)}: ${failed} would fail${describeLeftOut(leftOut)}; nothing was sent`,
+      ...describeFailures(failures, failed),
+    ].join('\n'),
+    exitCode: failed > 0 && !allowFailures ? 1 : 0,
   }
 }
 

@@ -3,6 +3,7 @@ import type { FileRow } from '../../imports/file-row.ts'
 import { type PreparedRow, type RowRules, prepareRow } from '../../imports/prepare-row.ts'
 import { hashRow } from '../../imports/row-keys.ts'
 import { CommandError } from '../command.ts'
+import { nameRemedy } from './name-remedy.ts'
 import { createFingerprint, createNumbering, type Survey } from './number-rows.ts'
 
 export interface Plan extends RowRules {
@@ -26,7 +27,7 @@ export async function* prepareRows(plan: Plan, rows: AsyncIterable<FileRow>): As
   for await (const row of rows) {
     const hash = hashRow(row)
     fingerprint.add(hash)
-    yield prepareRow(plan, row, hash, numberOf(hash))
+    yield nameRemedy(prepareRow(plan, row, hash, numberOf(hash)))
   }
   if (fingerprint.digest() !== plan.survey.fingerprint) throw new FileChangedError()
 }

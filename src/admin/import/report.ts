@@ -5,6 +5,9 @@ import type { Journal, ImportProgress } from './position.ts'
 import type { FileRow } from '../../imports/file-row.ts'
 import { type Warnings, describeWarnings } from './warnings.ts'
 
+/** Number of failures that a report shows. */
+export const SHOWN = 10
+
 export interface Failure {
   row: number
   error: string
@@ -67,11 +70,20 @@ export function report(
     failuresFile: failed ? failuresFile : null,
   }
   const text = [
-    `${start.position > 0 ? 'In total, with the previous run: ' : ''}${received} ${received === 1 ? 'row' : 'rows'}: ${recorded} recorded, ${deduped} already known, ${failed} failed${leftOut > 0 ? `; ${leftOut} without a time left out` : ''}`,
-    ...failures.map(({ row, error }) => `  row ${row}: ${error}`),
-    ...(failed > failures.length ? [`  … and ${failed - failures.length} more`] : []),
+    `${start.position > 0 ? 'In total, with the previous run: ' : ''}${describeRows(received)}: ${recorded} recorded, ${deduped} already known, ${failed} failed${describeLeftOut(leftOut)}`,
+    ...describeFailures(failures, failed),
     ...(failed ? [`All failures with their rows are in ${failuresFile}`] : []),
     ...describeWarnings(warnings),
   ]
   return { json, text: text.join('\n'), exitCode: failed && !allowFailures ? 1 : 0 }
 }
+
+export const describeRows = (rows: number): string => `${rows} ${rows === 1 ? 'row' : 'rows'}`
+
+export const describeLeftOut = (leftOut: number): string => (leftOut > 0 ? `; ${leftOut} without a time left out` : '')
+
+/** `failed`: how many rows failed, of which `failures` are the first. */
+export const describeFailures = (failures: Failure[], failed: number): string[] => [
+  ...failures.map(({ row, error }) => `  row ${row}: ${error}`),
+  ...(failed > failures.length ? [`  … and ${failed - failures.length} more`] : []),
+]

@@ -7,7 +7,7 @@ import type { PreparedRow } from '../../imports/prepare-row.ts'
 import type { MappedChoice } from '../../imports/take-choices.ts'
 import type { FileRow } from '../../imports/file-row.ts'
 import { type ChoiceTarget, sendChoices } from './send-choices.ts'
-import { advance, type Failure, failuresOf, type ImportOutcome } from './report.ts'
+import { advance, type Failure, failuresOf, type ImportOutcome, SHOWN } from './report.ts'
 import { addWarnings, noWarnings } from './warnings.ts'
 import type { ProgressBar } from './show-progress.ts'
 
@@ -29,8 +29,6 @@ export interface Sending {
   onProgress: (totals: Totals) => void
 }
 
-/** Number of failures that a report shows. */
-const SHOWN = 10
 /** If all of the first rows fail, the import ends after this number of them. */
 const ALL_FAILED_ROWS = 100
 

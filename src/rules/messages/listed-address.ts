@@ -24,6 +24,9 @@ export function findAddresses(text: string, channel: AddressChannel | null, coun
   return channels.flatMap((one) => readListed(one, text, country))
 }
 
+/** Whether the first line of a list names its columns (`Email Address`). It has no `@` and no digit, so no address. */
+export const isHeader = (line: string): boolean => /\p{L}/u.test(line) && !/[@＠\p{N}]/u.test(line)
+
 const keyOf = (addresses: readonly ChannelAddress[]): string => addresses.map(({ address }) => address).join(' ')
 
 const SCHEME = /^(mailto|tel|sms|whatsapp|smtp):(\/\/)?/i

@@ -1,7 +1,7 @@
 /** Addresses in lists of other products (campaigns, "Channels"). */
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { findAddresses, readListed } from '../../../src/rules/messages/listed-address.ts'
+import { findAddresses, isHeader, readListed } from '../../../src/rules/messages/listed-address.ts'
 import { readAddress } from '../../../src/rules/messages/mailbox.ts'
 import { runs } from '../../support/runs.ts'
 
@@ -139,4 +139,21 @@ it('without a channel, a text with an @ is an email address, and another is for 
   expect(kinds('gone@shop.example,+972541234567')).toEqual(['email'])
   expect(kinds('0541234567')).toEqual(['sms', 'whatsapp'])
   expect(kinds('nobody')).toEqual([])
+})
+
+describe('the first line of a list', () => {
+  it.each(['email', 'Email Address', 'address', '\uFEFFEmail,Type,Source', '"E-mail"', 'Téléphone;Motif', 'כתובת'])(
+    'is a header: %j',
+    (line) => {
+      expect(isHeader(line)).toBe(true)
+      expect(findAddresses(line, null, 'IL')).toEqual([])
+    },
+  )
+
+  it.each(['gone@shop.example', 'gone＠shop.example', '@', '0541234567', 'tel 12', '٠٥٤١٢٣٤٥٦٧', '--', ''])(
+    'is not a header: %j',
+    (line) => {
+      expect(isHeader(line)).toBe(false)
+    },
+  )
 })
