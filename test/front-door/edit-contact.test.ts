@@ -332,6 +332,37 @@ describe('the addresses of a contact', () => {
     expect(answer.body.error.issues![0]!.message).toContain(words)
   })
 
+  it.each<[object, string, string]>([
+    [{ platformCustomerId: ['7'] }, 'platformCustomerId', 'must be left out: a customer id cannot be removed'],
+    [{ emails: ['ada@example.com'] }, 'emails', 'is unknown: the known fields are email and phone'],
+    [
+      { customerId: ['x'], email: ['ada@example.com'] },
+      'customerId',
+      'is unknown: the known fields are email and phone',
+    ],
+  ])('%j in removeIdentities is refused, and nothing is removed', async (removeIdentities, field, words) => {
+    const id = await idOf()
+    const before = await addresses(id)
+    const answer = await ask('PATCH', `/api/contacts/${id}`, { removeIdentities, addTags: ['late'] })
+    expect(code(answer)).toEqual([400, 'invalid_request'])
+    const path = `removeIdentities.${field}`
+    expect(answer.body.error.issues).toEqual([{ path, message: `${path} ${words}` }])
+    expect(await read(id)).toMatchObject({ identities: before, tags: [] })
+  })
+
+  it('are kept when null stands for what is removed', async () => {
+    const id = await idOf()
+    const { contact, warnings } = await edit(id, { removeIdentities: { platformCustomerId: null, emails: null } })
+    expect([contact['identities'], warnings]).toEqual([await addresses(id), undefined])
+  })
+
+  it('are refused with at most 20 unknown fields, whose names are cut to 100 characters', async () => {
+    const many = Object.fromEntries(Array.from({ length: 30 }, (_, n) => [`${'x'.repeat(200)}${n}`, []]))
+    const answer = await ask('PATCH', `/api/contacts/${await idOf()}`, { removeIdentities: many })
+    expect(answer.body.error.issues).toHaveLength(20)
+    expect(answer.body.error.issues![0]?.path).toBe(`removeIdentities.${'x'.repeat(100)}`)
+  })
+
   it('keep at least one identity', async () => {
     const id = await track({ identity: { email: 'only@example.com' } })
     const answer = await ask('PATCH', `/api/contacts/${id}`, { removeIdentities: { email: ['only@example.com'] } })

@@ -9,6 +9,8 @@ export const CONTACT_FAULTS = {
   of_the_contact: 'must be one of the contact',
   removed_as_well: 'must not be in removeIdentities as well',
   one_identity_left: 'must leave the contact at least one identity',
+  customer_id_stays: 'must be left out: a customer id cannot be removed',
+  unknown_field: 'is unknown: the known fields are {fields}',
   not_an_identity: 'is a placeholder, not an identity',
   trait: 'must be a string, a finite number, a boolean or null',
   field_type: 'must be of type {type}',

@@ -11,7 +11,7 @@ import { compileCheck, invalidRequest, isRecord, requireBody } from '../../http/
 import { warnOfLargeIntegers } from '../../http/large-integers.ts'
 import { EditSchema } from './edit-schema.ts'
 import { ProfileSchema } from '../sdk/identify-schema.ts'
-import { readIdentities } from './read-identities.ts'
+import { readIdentities, unknownRemovals } from './read-identities.ts'
 import { compileNearMisses } from '../warn-of-near-misses.ts'
 
 const checkEdit = compileCheck(EditSchema)
@@ -36,6 +36,7 @@ export function readEdit(raw: unknown, country: string | null): EditFact {
   const issues = [
     ...profile.issues,
     ...identities.faults,
+    ...unknownRemovals(raw['removeIdentities']),
     ...read.traits.faults,
     ...under('addTags', read.added.faults),
     ...under('removeTags', read.removed.faults),

@@ -10,6 +10,8 @@ export const contacts: TextsOf<typeof CONTACT_FAULTS> = {
   of_the_contact: 'Muss zum Kontakt gehören',
   removed_as_well: 'Darf nicht zugleich in removeIdentities stehen',
   one_identity_left: 'Der Kontakt braucht mindestens eine Kennung: Eine muss bleiben',
+  customer_id_stays: 'Muss wegbleiben: Eine Kundennummer kann nicht entfernt werden',
+  unknown_field: 'Ist unbekannt. Bekannte Felder: {fields}',
   not_an_identity: 'Ist ein Platzhalter und keine Kennung',
   in_both_tags: 'Ein Eintrag steht auch in addTags',
   trait: 'Muss ein Text, eine endliche Zahl, true, false oder null sein',

@@ -10,6 +10,8 @@ export const contacts: TextsOf<typeof CONTACT_FAULTS> = {
   of_the_contact: 'נדרש ערך ששייך לאיש הקשר',
   removed_as_well: 'אסור שיופיע גם ב־\u2066removeIdentities\u2069',
   one_identity_left: 'לאיש הקשר צריך להישאר לפחות מזהה אחד',
+  customer_id_stays: 'יש להשמיט: אי אפשר להסיר מספר לקוח',
+  unknown_field: 'שדה לא מוכר. השדות המוכרים: {fields}',
   not_an_identity: 'זה ערך ממלא מקום, ולא מזהה',
   in_both_tags: 'יש כאן תגית שנמצאת גם ב־\u2066addTags\u2069',
   trait: 'נדרש טקסט, מספר סופי, \u2066true\u2069, \u2066false\u2069 או \u2066null\u2069',
