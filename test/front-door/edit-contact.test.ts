@@ -94,6 +94,24 @@ describe('an edit', () => {
     ])
   })
 
+  it('names the fields that were meant when it has no others', async () => {
+    const json = { addtags: ['vip'], tags: ['vip'], customFields: { plan: 'pro' }, firstName: 'Ada', other: 1 }
+    const answer = await ask('PATCH', `/api/contacts/${await track()}`, json)
+    expect(code(answer)).toEqual([400, 'invalid_request'])
+    const fields = 'profile, traits, addTags, removeTags, primaryEmail, primaryPhone and removeIdentities'
+    const ignored = (path: string, meant: string) => ({
+      path,
+      message: `${path} was ignored: there is no such field; did you mean ${meant}?`,
+    })
+    expect(answer.body.error.issues).toEqual([
+      { path: '', message: `at least one of ${fields} is required` },
+      ignored('addtags', 'addTags'),
+      ignored('tags', 'addTags or removeTags'),
+      ignored('customFields', 'traits'),
+      ignored('firstName', 'profile.firstName'),
+    ])
+  })
+
   it('sets a whole name: one word clears the rest of it', async () => {
     const id = await track()
     expect((await edit(id, { profile: { name: 'Ada Augusta King' } })).contact).toMatchObject({
