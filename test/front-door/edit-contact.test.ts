@@ -336,7 +336,8 @@ describe('the addresses of a contact', () => {
   })
 
   it.each<[object, string, string]>([
-    [{ primaryEmail: 'other@example.com' }, 'primaryEmail', 'must be one of the contact'],
+    [{ primaryEmail: 'other@example.com' }, 'primaryEmail', "one of the contact's emails; add it first with identify"],
+    [{ primaryPhone: '0507654321' }, 'primaryPhone', "one of the contact's phones; add it first with identify"],
     [{ primaryEmail: 'null@null' }, 'primaryEmail', 'is a placeholder'],
     [{ primaryEmail: 'x@' + 'y'.repeat(320) }, 'primaryEmail', '3 to 320'],
     [{ primaryPhone: '4.5E+11' }, 'primaryPhone', 'is a placeholder'],
