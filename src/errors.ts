@@ -77,8 +77,7 @@ export const ERRORS = {
   },
   outcome_unknown: {
     status: 503,
-    message:
-      'It is not known whether the request was recorded. Send it again: an event with the same idempotencyKey is recorded only once.',
+    message: 'It is not known whether the change was made. Read again what it changes before you repeat it.',
   },
 } as const
 

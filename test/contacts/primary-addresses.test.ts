@@ -232,7 +232,7 @@ describe('an edit', () => {
     await pipeline.apply(calls().identify({ email: 'else@x.io' }))
     for (const email of ['new@x.io', 'else@x.io']) {
       const { issues } = await edit(await idOf(), { primary: { email }, addTags: ['late'] })
-      expect(issues).toMatchObject([{ path: 'primaryEmail', code: 'of_the_contact' }])
+      expect(issues).toMatchObject([{ path: 'primaryEmail', code: 'email_of_the_contact' }])
     }
     expect((await listOf(ID))?.tags).toEqual([])
   })

@@ -45,6 +45,13 @@ describe.each(described)('$name', ({ path, operation }) => {
   })
 })
 
+it.each([
+  ['/api/sdk/track', 'post', 'Send it again: an event with the same idempotencyKey'],
+  ['/api/contacts/{contactId}', 'patch', 'Read again what it changes'],
+])('%s %s shows what to do when its outcome is unknown', (path, method, advice) => {
+  expect(JSON.stringify(document.paths[path]?.[method]?.responses['503'])).toContain(advice)
+})
+
 /** Returns what the description promises about access: key schemes, preferences, and the headers with the limit. */
 function promisesOf(path: string, method: string) {
   const { security, parameters, responses } = document.paths[path]?.[method] ?? {}

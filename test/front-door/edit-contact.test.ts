@@ -94,6 +94,24 @@ describe('an edit', () => {
     ])
   })
 
+  it('names the fields that were meant when it has no others', async () => {
+    const json = { addtags: ['vip'], tags: ['vip'], customFields: { plan: 'pro' }, firstName: 'Ada', other: 1 }
+    const answer = await ask('PATCH', `/api/contacts/${await track()}`, json)
+    expect(code(answer)).toEqual([400, 'invalid_request'])
+    const fields = 'profile, traits, addTags, removeTags, primaryEmail, primaryPhone and removeIdentities'
+    const ignored = (path: string, meant: string) => ({
+      path,
+      message: `${path} was ignored: there is no such field; did you mean ${meant}?`,
+    })
+    expect(answer.body.error.issues).toEqual([
+      { path: '', message: `at least one of ${fields} is required` },
+      ignored('addtags', 'addTags'),
+      ignored('tags', 'addTags or removeTags'),
+      ignored('customFields', 'traits'),
+      ignored('firstName', 'profile.firstName'),
+    ])
+  })
+
   it('sets a whole name: one word clears the rest of it', async () => {
     const id = await track()
     expect((await edit(id, { profile: { name: 'Ada Augusta King' } })).contact).toMatchObject({
@@ -318,7 +336,8 @@ describe('the addresses of a contact', () => {
   })
 
   it.each<[object, string, string]>([
-    [{ primaryEmail: 'other@example.com' }, 'primaryEmail', 'must be one of the contact'],
+    [{ primaryEmail: 'other@example.com' }, 'primaryEmail', "one of the contact's emails; add it first with identify"],
+    [{ primaryPhone: '0507654321' }, 'primaryPhone', "one of the contact's phones; add it first with identify"],
     [{ primaryEmail: 'null@null' }, 'primaryEmail', 'is a placeholder'],
     [{ primaryEmail: 'x@' + 'y'.repeat(320) }, 'primaryEmail', '3 to 320'],
     [{ primaryPhone: '4.5E+11' }, 'primaryPhone', 'is a placeholder'],
@@ -330,6 +349,37 @@ describe('the addresses of a contact', () => {
     expect(code(answer)).toEqual([400, 'invalid_request'])
     expect(answer.body.error.issues![0]).toMatchObject({ path })
     expect(answer.body.error.issues![0]!.message).toContain(words)
+  })
+
+  it.each<[object, string, string]>([
+    [{ platformCustomerId: ['7'] }, 'platformCustomerId', 'must be left out: a customer id cannot be removed'],
+    [{ emails: ['ada@example.com'] }, 'emails', 'is unknown: the known fields are email and phone'],
+    [
+      { customerId: ['x'], email: ['ada@example.com'] },
+      'customerId',
+      'is unknown: the known fields are email and phone',
+    ],
+  ])('%j in removeIdentities is refused, and nothing is removed', async (removeIdentities, field, words) => {
+    const id = await idOf()
+    const before = await addresses(id)
+    const answer = await ask('PATCH', `/api/contacts/${id}`, { removeIdentities, addTags: ['late'] })
+    expect(code(answer)).toEqual([400, 'invalid_request'])
+    const path = `removeIdentities.${field}`
+    expect(answer.body.error.issues).toEqual([{ path, message: `${path} ${words}` }])
+    expect(await read(id)).toMatchObject({ identities: before, tags: [] })
+  })
+
+  it('are kept when null stands for what is removed', async () => {
+    const id = await idOf()
+    const { contact, warnings } = await edit(id, { removeIdentities: { platformCustomerId: null, emails: null } })
+    expect([contact['identities'], warnings]).toEqual([await addresses(id), undefined])
+  })
+
+  it('are refused with at most 20 unknown fields, whose names are cut to 100 characters', async () => {
+    const many = Object.fromEntries(Array.from({ length: 30 }, (_, n) => [`${'x'.repeat(200)}${n}`, []]))
+    const answer = await ask('PATCH', `/api/contacts/${await idOf()}`, { removeIdentities: many })
+    expect(answer.body.error.issues).toHaveLength(20)
+    expect(answer.body.error.issues![0]?.path).toBe(`removeIdentities.${'x'.repeat(100)}`)
   })
 
   it('keep at least one identity', async () => {

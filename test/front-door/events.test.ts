@@ -81,7 +81,29 @@ describe('passes the front door', () => {
   })
 })
 
+const NO_FIELD = 'identity has no usable field: send an email, a phone or a platformCustomerId.'
+const PLACEHOLDER = 'identity.email was ignored: it is a placeholder, not an identity'
+const ROUNDED =
+  'identity.phone was ignored: it looks rounded by a spreadsheet, so that many people share it; format the column as text'
+
 describe('is refused', () => {
+  it('with the reasons, when each field of the identity was dropped', async () => {
+    const identity = { phone: '4.47912E+11', email: 'null', platform_customer_id: 7 }
+    const { status, body } = await track({ json: { ...EVENT, identity, occuredAt: 1 } })
+    const misnamed =
+      'identity.platform_customer_id was ignored: there is no such field; did you mean identity.platformCustomerId?'
+    expect(status).toBe(400)
+    expect(body.error).toEqual({
+      code: 'identity_required',
+      issues: [
+        { path: 'identity.email', message: PLACEHOLDER },
+        { path: 'identity.phone', message: ROUNDED },
+        { path: 'identity.platform_customer_id', message: misnamed },
+      ],
+    })
+    expect(body.message).toBe(`${NO_FIELD} ${PLACEHOLDER}; ${ROUNDED}; ${misnamed}`)
+  })
+
   it.each<[string, unknown, code: string, path: string | undefined]>([
     ['no event', { identity: EVENT.identity }, 'invalid_request', 'event'],
     ['a null event', { ...EVENT, event: null }, 'invalid_request', 'event'],
@@ -95,8 +117,8 @@ describe('is refused', () => {
     ['an empty identity', { ...EVENT, identity: {} }, 'identity_required', undefined],
     ['an identity of unknown fields', { ...EVENT, identity: { name: 'Ada' } }, 'identity_required', undefined],
     ['nulls for an identity', { ...EVENT, identity: { email: null } }, 'identity_required', undefined],
-    ['a placeholder', { ...EVENT, identity: { email: 'Undefined' } }, 'identity_required', undefined],
-    ['a phone of 4 digits', { ...EVENT, identity: { phone: '1234' } }, 'identity_required', undefined],
+    ['a placeholder', { ...EVENT, identity: { email: 'Undefined' } }, 'identity_required', 'identity.email'],
+    ['a phone of 4 digits', { ...EVENT, identity: { phone: '1234' } }, 'identity_required', 'identity.phone'],
     ['an identity that is a string', { ...EVENT, identity: 'ada' }, 'invalid_request', 'identity'],
     ['an identity that is an array', { ...EVENT, identity: [] }, 'invalid_request', 'identity'],
     ['an email that is a number', { ...EVENT, identity: { email: 5 } }, 'invalid_request', 'identity.email'],
@@ -320,6 +342,13 @@ describe('a batch', () => {
       'properties',
     ].entries())
       expect(failures[at]?.error).toContain(said)
+  })
+
+  it('says why the identity of an item was dropped', async () => {
+    const events = [{ email: 'null' }, { phone: '4.47912E+11' }, {}].map((identity) => ({ ...EVENT, identity }))
+    const { body } = await batch({ json: { events } })
+    const failures = [`${NO_FIELD} ${PLACEHOLDER}`, `${NO_FIELD} ${ROUNDED}`, NO_FIELD]
+    expect(body.data['failures']).toEqual(failures.map((error, index) => ({ index, error })))
   })
 
   it('reports at once the items that it did not keep', async () => {

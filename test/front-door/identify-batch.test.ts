@@ -110,6 +110,15 @@ test('takes a secret key of the business only', async () => {
   expect((await speak('OPTIONS', PATH)).status).toBe(405)
 })
 
+test('says why the identity of an item was dropped', async () => {
+  const { body } = await send([{ identity: { email: 'null' } }, { identity: {} }])
+  const noField = 'identity has no usable field: send an email, a phone or a platformCustomerId.'
+  expect(body.data['failures']).toEqual([
+    { index: 0, error: `${noField} identity.email was ignored: it is a placeholder, not an identity` },
+    { index: 1, error: noField },
+  ])
+})
+
 test('answers 202 at once when asked to, and applies it', async () => {
   const { status, body, headers } = await send([email('ada'), { identity: {} }], { headers: ASYNC })
   expect(status).toBe(202)

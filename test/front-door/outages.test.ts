@@ -142,7 +142,10 @@ it('never reports a key as invalid while Postgres is away', async () => {
   const known = await ask('GET', '/api/campaigns', said)
   expect(code(known)).toEqual([503, 'unavailable'])
   const json = { name: 'n', trigger: { event: 'e' } }
-  expect(code(await ask('POST', '/api/campaigns', { ...said, json }))).toEqual([503, 'outcome_unknown'])
+  const doubtful = await ask('POST', '/api/campaigns', { ...said, json })
+  expect(code(doubtful)).toEqual([503, 'outcome_unknown'])
+  expect(doubtful.headers.get('retry-after')).toBe('1')
+  expect(doubtful.body.message).toContain('Read again what it changes before you repeat it.')
   await sleep(800)
   const answer = await ask('GET', '/api/campaigns', said)
   expect(code(answer)).toEqual([503, 'unavailable'])

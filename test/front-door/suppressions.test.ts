@@ -177,6 +177,7 @@ describe('items', () => {
       ],
     })
     expect(dataOf(AddedData, answer)).toMatchObject({ received: 8, added: 2, failed: 6 })
+    expect(answer.body.message).toBe('The addresses are suppressed. Failures occurred: 6 of 8 items failed.')
     const { failures } = answer.body.data as { failures: { index: number; error: string }[] }
     expect(failures.map(({ index }) => index)).toEqual([1, 2, 3, 5, 6, 7])
     expect(failures.map(({ error }) => error)).toEqual([

@@ -18,6 +18,23 @@ export function reject(code: ErrorCode, issues?: readonly Issue[]): Rejection {
   return issues === undefined ? { code, message: ERRORS[code].message } : { code, message: summarise(issues), issues }
 }
 
+/**
+ * Rejects an identity without a usable field. Those of the body's warnings that are about the identity say why; the
+ * message repeats them, since an item of a batch has no issues.
+ */
+export function rejectIdentity(warnings: readonly string[]): Rejection {
+  const rejection = reject('identity_required')
+  const reasons = warnings.filter((warning) => warning.startsWith('identity.'))
+  if (reasons.length === 0) return rejection
+  return { ...rejection, message: `${rejection.message} ${reasons.join('; ')}`, issues: reasons.map(issueOfIgnored) }
+}
+
+/** Returns the issue of a warning, which begins with the field that was ignored. */
+export function issueOfIgnored(message: string): Issue {
+  const [path = ''] = message.split(' was ignored', 1)
+  return { path, message }
+}
+
 /** Returns the rejection of a body with the wrong shape. A body that lacks only its identity has its own code. */
 export function rejectShape(issues: readonly Issue[]): Rejection {
   const [only] = issues

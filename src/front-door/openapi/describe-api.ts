@@ -1,6 +1,7 @@
 /** Builds the OpenAPI document from the `operation` of each route and from the error codes. */
 import { type Operation } from './operation.ts'
 import { ERRORS, type ErrorCode } from '../../errors.ts'
+import { messageOf } from '../http/outcome-unknown.ts'
 import { describeAnswer, describeBody } from './describe-schema.ts'
 import type { Route } from '../app-context.ts'
 import {
@@ -65,7 +66,7 @@ function describeOperation(method: string, path: string, operation: Operation): 
     ...(body !== undefined && {
       requestBody: { required: true, content: describeContent(body) },
     }),
-    responses: { ...Object.fromEntries(successes), ...describeErrors(errors) },
+    responses: { ...Object.fromEntries(successes), ...describeErrors(path, errors) },
   }
 }
 
@@ -104,12 +105,12 @@ function describeReply(reply: Operation['replies'][number], headers: Document): 
 }
 
 /** Returns one response per status, with an example per code. */
-function describeErrors(codes: readonly ErrorCode[]): Document {
+function describeErrors(path: string, codes: readonly ErrorCode[]): Document {
   const byStatus = Map.groupBy(new Set(codes), (code) => ERRORS[code].status)
   const responses = [...byStatus].map(([status, group]) => {
     const examples = group.map((code) => [
       code,
-      { value: { success: false, message: ERRORS[code].message, error: { code } } },
+      { value: { success: false, message: messageOf(code, path), error: { code } } },
     ])
     const content = {
       schema: { $ref: '#/components/schemas/Failure' },

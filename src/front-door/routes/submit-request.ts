@@ -11,6 +11,7 @@ import type {
   TrackAnswer,
 } from '../../stream/entry.ts'
 import type { NewIngestRequest, SubmitResult } from '../../stream/submit.ts'
+import { outcomeUnknown } from '../http/outcome-unknown.ts'
 import { prefers } from '../http/prefers.ts'
 import type { RequestContext, AppContext } from '../app-context.ts'
 
@@ -43,7 +44,7 @@ export async function submitRequest<R extends NewIngestRequest>(
   const async = keyed && prefers(context.request, 'respond-async')
   const submitted = await app.submitter.submit(request, { wait: wait && !async })
   app.metrics.answers.inc({ kind: request.kind, outcome: submitted.kind })
-  const answer = readOutcome(submitted)
+  const answer = readOutcome(context, submitted)
   if (async) context.headers['Preference-Applied'] = 'respond-async'
   if (answer !== null && 'failed' in answer) throw new RequestError(answer.inactive ? 'business_inactive' : 'internal')
   // The worker's answer always has the type that belongs to the kind of the request.
@@ -51,7 +52,10 @@ export async function submitRequest<R extends NewIngestRequest>(
 }
 
 /** Returns null when the request was queued. Throws RequestError: unavailable, outcome_unknown. */
-function readOutcome(submitted: SubmitResult): AnswerOf[keyof AnswerOf] | FailedAnswer | null {
+function readOutcome(
+  { request }: RequestContext,
+  submitted: SubmitResult,
+): AnswerOf[keyof AnswerOf] | FailedAnswer | null {
   switch (submitted.kind) {
     case 'answered':
       return submitted.answer
@@ -60,7 +64,7 @@ function readOutcome(submitted: SubmitResult): AnswerOf[keyof AnswerOf] | Failed
     case 'unavailable':
       throw new RequestError('unavailable', { headers: { 'Retry-After': String(submitted.retryAfter) } })
     case 'outcome_unknown':
-      throw new RequestError('outcome_unknown')
+      throw outcomeUnknown(request)
   }
 }
 

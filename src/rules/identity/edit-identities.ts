@@ -18,7 +18,7 @@ export function identityFaults(contact: ContactState, { primary = {}, removed = 
   for (const kind of ADDRESS_KINDS) {
     const value = primary[kind]
     if (value === undefined) continue
-    if (!holds(contact, kind, value)) faults.push(faultOf(PRIMARY_FIELDS[kind], 'of_the_contact'))
+    if (!holds(contact, kind, value)) faults.push(faultOf(PRIMARY_FIELDS[kind], `${kind}_of_the_contact`))
     else if (removedOf(contact, kind, removed).includes(value))
       faults.push(faultOf(PRIMARY_FIELDS[kind], 'removed_as_well'))
   }

@@ -35,7 +35,8 @@ export const EditSchema = Type.Object({
         description:
           'Values that the contact loses: they find nobody from now on, and no message goes to them. At least one identity must ' +
           'stay. A value that was stored by earlier rules is removed as it is shown. Of the others, the one that was made ' +
-          'primary last is primary, or else the one that was sent first.',
+          'primary last is primary, or else the one that was sent first. Any other field here gets 400, unlike in the rest of the ' +
+          'body: a customer id cannot be removed.',
         examples: [{ email: ['old@example.com'] }],
       },
     ),

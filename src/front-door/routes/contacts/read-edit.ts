@@ -9,9 +9,10 @@ import { trimText } from '../../../rules/events/text.ts'
 import { readTraits } from '../../../rules/events/traits.ts'
 import { compileCheck, invalidRequest, isRecord, requireBody } from '../../http/check-body.ts'
 import { warnOfLargeIntegers } from '../../http/large-integers.ts'
+import { issueOfIgnored } from '../../http/rejection.ts'
 import { EditSchema } from './edit-schema.ts'
 import { ProfileSchema } from '../sdk/identify-schema.ts'
-import { readIdentities } from './read-identities.ts'
+import { readIdentities, unknownRemovals } from './read-identities.ts'
 import { compileNearMisses } from '../warn-of-near-misses.ts'
 
 const checkEdit = compileCheck(EditSchema)
@@ -28,7 +29,8 @@ const READ_NAMES: Record<string, string> = {
 /** Reads an edit. Unlike `identify`, an edit stores every field or none. Throws RequestError `invalid_request`. */
 export function readEdit(raw: unknown, country: string | null): EditFact {
   const { traits = {}, addTags = [], removeTags = [], ...body } = requireBody(checkEdit(raw))
-  if (!isRecord(raw) || !PARTS.some((part) => isPresent(raw[part]))) throw invalidRequest([NOTHING])
+  const sent = isRecord(raw) ? raw : {}
+  if (!PARTS.some((part) => isPresent(sent[part]))) throw invalidRequest(nothingIn(sent))
   const profile = readEditedProfile(body.profile ?? {})
   const read = { traits: readTraits(traits), added: readTags(addTags), removed: readTags(removeTags) }
   const identities = readIdentities(body, country)
@@ -36,6 +38,7 @@ export function readEdit(raw: unknown, country: string | null): EditFact {
   const issues = [
     ...profile.issues,
     ...identities.faults,
+    ...unknownRemovals(sent['removeIdentities']),
     ...read.traits.faults,
     ...under('addTags', read.added.faults),
     ...under('removeTags', read.removed.faults),
@@ -51,12 +54,13 @@ export function readEdit(raw: unknown, country: string | null): EditFact {
     warnings: [
       ...profile.warnings,
       ...read.traits.warnings,
-      ...warnOfLargeIntegers(raw, ['traits']),
-      ...warnOfNearMisses(raw),
-      ...warnOfReadNames(raw),
+      ...warnOfLargeIntegers(sent, ['traits']),
+      ...warnOfMisnamed(sent),
     ],
   }
 }
+
+const warnOfMisnamed = (raw: Record<string, unknown>): string[] => [...warnOfNearMisses(raw), ...warnOfReadNames(raw)]
 
 const warnOfReadNames = (raw: Record<string, unknown>): string[] =>
   Object.entries(READ_NAMES)
@@ -66,6 +70,10 @@ const warnOfReadNames = (raw: Record<string, unknown>): string[] =>
 const PARTS = ['profile', 'traits', 'addTags', 'removeTags', 'primaryEmail', 'primaryPhone', 'removeIdentities']
 const NOTHING = faultOf('', 'at_least_one', { fields: PARTS.join(', ') })
 const MAX_ISSUES = 20
+
+/** A body without any known field may have misnamed ones. */
+const nothingIn = (raw: Record<string, unknown>): Issue[] =>
+  [NOTHING, ...warnOfMisnamed(raw).map(issueOfIgnored)].slice(0, MAX_ISSUES)
 
 const isPresent = (value: unknown): boolean => value !== undefined && value !== null
 

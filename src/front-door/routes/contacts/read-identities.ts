@@ -1,10 +1,11 @@
 /** Reads the addresses of an edit. */
 import type { EditFact } from '../../../rules/events/facts.ts'
-import { trimText } from '../../../rules/events/text.ts'
+import { sanitiseText, trimText } from '../../../rules/events/text.ts'
 import { type Fault, faultOf, moveFault } from '../../../rules/faults.ts'
 import { PRIMARY_FIELDS } from '../../../rules/identity/edit-identities.ts'
 import { readIdentity } from '../../../rules/identity/identity.ts'
 import { ADDRESS_KINDS, type AddressKind } from '../../../rules/identity/make-primary.ts'
+import { isRecord } from '../../http/check-body.ts'
 
 interface SentIdentities {
   primaryEmail?: string
@@ -45,6 +46,27 @@ export function readIdentities(
   }
   return { fact, faults }
 }
+
+/**
+ * Returns a fault for each unknown field of `removeIdentities` as it was sent. Unlike others, it is not ignored: the
+ * caller would believe that the person's data is removed.
+ */
+export function unknownRemovals(sent: unknown): Fault[] {
+  if (!isRecord(sent)) return []
+  return Object.keys(sent)
+    .filter((name) => !KNOWN.has(name) && sent[name] !== undefined && sent[name] !== null)
+    .slice(0, MAX_FAULTS)
+    .map((name) => {
+      const path = `removeIdentities.${sanitiseText(name.slice(0, MAX_NAME)).text}`
+      if (name === 'platformCustomerId') return faultOf(path, 'customer_id_stays')
+      return faultOf(path, 'unknown_field', { fields: ADDRESS_KINDS.join(', ') })
+    })
+}
+
+const KNOWN: ReadonlySet<string> = new Set(ADDRESS_KINDS)
+/** Limits of the answer to a hostile body. */
+const MAX_FAULTS = 20
+const MAX_NAME = 100
 
 /** An address may have been stored by other rules, or without a country: as it was sent, or as it is shown. */
 function spellingsOf(text: string): string[] {

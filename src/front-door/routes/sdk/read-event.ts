@@ -18,7 +18,7 @@ import { readTraits } from '../../../rules/events/traits.ts'
 import { compileCheck, uncleanIssues } from '../../http/check-body.ts'
 import { warnOfLargeIntegers } from '../../http/large-integers.ts'
 import type { Business } from '../../access/find-business.ts'
-import { reject, rejectOtherBusiness, rejectShape, type Rejection } from '../../http/rejection.ts'
+import { reject, rejectIdentity, rejectOtherBusiness, rejectShape, type Rejection } from '../../http/rejection.ts'
 import { MAX_BATCH } from './batch-items.ts'
 import { text, visitorId, businessId, IdentitySchema, traits, instant } from '../body-fields.ts'
 import { compileNearMisses } from '../warn-of-near-misses.ts'
@@ -113,7 +113,7 @@ function readFields(raw: unknown, body: EventBody, business: Business, now: numb
   const unclean = uncleanIssues(textsOf(body))
   const faults = [...unclean, ...identity.faults, ...tags.faults, ...traits.faults, ...properties.faults]
   if (faults.length > 0) return reject('invalid_request', faults)
-  if (identity.identity === null) return reject('identity_required')
+  if (identity.identity === null) return rejectIdentity([...identity.warnings, ...warnOfNearMisses(raw)])
   if (properties.tooLarge) return reject('properties_too_large')
   const time = body.occurredAt === undefined ? { at: now } : readOccurredAt(body.occurredAt, now)
   if ('fault' in time) return reject('invalid_occurred_at', [{ path: 'occurredAt', message: time.fault }])

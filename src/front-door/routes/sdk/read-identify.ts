@@ -9,7 +9,7 @@ import { compileCheck, uncleanIssues } from '../../http/check-body.ts'
 import { warnOfLargeIntegers } from '../../http/large-integers.ts'
 import type { Business } from '../../access/find-business.ts'
 import { MAX_AGE_MS } from '../browser/read-browser-event.ts'
-import { reject, rejectOtherBusiness, rejectShape, type Rejection } from '../../http/rejection.ts'
+import { reject, rejectIdentity, rejectOtherBusiness, rejectShape, type Rejection } from '../../http/rejection.ts'
 import { type IdentifyBody, IdentifySchema } from './identify-schema.ts'
 import { warnOfIgnored } from '../warn-of-ignored.ts'
 import { compileNearMisses } from '../warn-of-near-misses.ts'
@@ -45,7 +45,7 @@ function readFields(
   const unclean = uncleanIssues({ visitorId: body.visitorId })
   const faults = [...unclean, ...identity.faults, ...profile.faults, ...traits.faults]
   if (faults.length > 0) return reject('invalid_request', faults)
-  if (identity.identity === null) return reject('identity_required')
+  if (identity.identity === null) return rejectIdentity([...identity.warnings, ...warnOfNearMisses(raw)])
   const time = keyed && body.occurredAt !== undefined ? readOccurredAt(body.occurredAt, now) : null
   if (time !== null && 'fault' in time)
     return reject('invalid_occurred_at', [{ path: 'occurredAt', message: time.fault }])

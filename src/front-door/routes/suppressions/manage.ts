@@ -25,6 +25,7 @@ import { readId } from '../../http/read-id.ts'
 import { invalidCursor, queryOf, readPage } from '../../http/read-page.ts'
 import { receiveBody } from '../../http/receive-body.ts'
 import { type Refusal, listRefused, refuse } from '../../http/refused-item.ts'
+import { describeFailures } from '../sdk/batch-items.ts'
 import { readInstants } from '../segments/read-instants.ts'
 import { SuppressionFrameSchema, SuppressionItemSchema } from './schemas.ts'
 
@@ -71,7 +72,7 @@ export async function postSuppressions(app: AppContext, context: RequestContext,
   const added = indexesOf('added').filter((index) => !full.includes(index))
   const failures = [...refused, ...full.map((index) => ({ index, ...FULL }))]
   return {
-    message: ADDED,
+    message: describeFailures(ADDED, failures.length, sent.length),
     data: {
       received: sent.length,
       added: added.length,
