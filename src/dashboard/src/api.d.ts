@@ -5706,7 +5706,7 @@ export interface operations {
                      */
                     primaryPhone?: string | null;
                     /**
-                     * @description Values that the contact loses: they find nobody from now on, and no message goes to them. At least one identity must stay. A value that was stored by earlier rules is removed as it is shown. Of the others, the one that was made primary last is primary, or else the one that was sent first.
+                     * @description Values that the contact loses: they find nobody from now on, and no message goes to them. At least one identity must stay. A value that was stored by earlier rules is removed as it is shown. Of the others, the one that was made primary last is primary, or else the one that was sent first. Any other field here gets 400, unlike in the rest of the body: a customer id cannot be removed.
                      * @example {
                      *       "email": [
                      *         "old@example.com"
