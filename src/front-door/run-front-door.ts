@@ -128,12 +128,12 @@ export async function runFrontDoor(config: Config): Promise<FrontDoor> {
     if (mailer !== undefined && publicUrl !== undefined)
       boardMail = runBoardMail({ ...app, mailer, publicUrl }, app.now)
     const { port, host, reusePort, answerTimeoutMs } = config
-    const idleSeconds = Math.ceil((Math.max(answerTimeoutMs, LONGEST_READ_MS) + MARGIN_MS) / 1000)
+    const longestMs = Math.max(answerTimeoutMs, LONGEST_READ_MS) + MARGIN_MS
     const listening = await serve(buildApp(app), {
       port,
       host,
       reusePort,
-      idleSeconds,
+      idleSeconds: Math.ceil(longestMs / 1000),
       slowSeconds: SLOW_SECONDS,
     })
     log.info({ url: listening.url }, 'the front door is open')
@@ -143,7 +143,7 @@ export async function runFrontDoor(config: Config): Promise<FrontDoor> {
         app.draining.begun = true
         listening.beginDrain()
         await sleep(config.drainMs ?? DRAIN_MS)
-        await listening.close(answerTimeoutMs + MARGIN_MS)
+        await listening.close(longestMs)
         await closeAll()
       },
     }

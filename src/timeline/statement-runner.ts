@@ -99,7 +99,7 @@ async function send(
     signal.throwIfAborted()
     // ClickHouse did not even stop the statement: to send it again as it is would not help.
     if (error instanceof DOMException && error.name === 'TimeoutError') return { fault: { kind: 'slow' } }
-    if (error instanceof DOMException || error instanceof TypeError || isConnectionError(error)) return 'no_answer'
+    if (error instanceof TypeError || isConnectionError(error)) return 'no_answer'
     throw error
   }
 }

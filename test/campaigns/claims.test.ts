@@ -159,7 +159,7 @@ it('a message that the log has stored without knowing it is stored once', async 
   expect(await shop.logged()).toHaveLength(1)
 })
 
-it('places in hand, the share of a business and the rate of a channel hold while much is due', async () => {
+it('the messages in flight, the share of a business and the rate of a channel hold while much is due', async () => {
   const now = Date.now()
   const [hanging, limited] = [await open(), await open()]
   await fill(shop, 300, now)
@@ -170,7 +170,7 @@ it('places in hand, the share of a business and the rate of a channel hold while
   await useMailServer(stack, engine.deps, limited.businessId, 9)
   await stack.sql`update channels set provider = 'log', per_second = 5 where business_id = ${limited.businessId}`
   const stop = start({ ...engine.deps, now: Date.now, attemptMs: PATIENCE_MS, leaseMs: 3 * PATIENCE_MS })
-  const inHand: number[] = []
+  const ofBusiness: number[] = []
   await vi.waitUntil(async () => {
     const [row] = await stack.sql<[{ claimed: number; hanging: number; left: number }]>`
       select count(*)::int as claimed, count(*) filter (where business_id = ${hanging.businessId})::int as hanging,
@@ -178,11 +178,11 @@ it('places in hand, the share of a business and the rate of a channel hold while
       from messages where state = 'claimed' and business_id in (${shop.businessId}, ${hanging.businessId}, ${limited.businessId})`
     expect(row.claimed).toBeLessThanOrEqual(MAX_IN_FLIGHT)
     expect(row.hanging).toBeLessThanOrEqual(MAX_OF_A_BUSINESS)
-    inHand.push(row.hanging)
+    ofBusiness.push(row.hanging)
     return row.left === 0
   }, soon)
   // It must happen, or nothing was tested.
-  expect(Math.max(...inHand)).toBe(MAX_OF_A_BUSINESS)
+  expect(Math.max(...ofBusiness)).toBe(MAX_OF_A_BUSINESS)
   expect(new Set(await shop.states())).toEqual(new Set(['a sent']))
   expect(await shop.messages()).toHaveLength(300)
   const turns = (await limited.messages()) as { claimed_at: number }[]

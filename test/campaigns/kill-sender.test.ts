@@ -15,7 +15,7 @@ import { type Stack, createBusiness, openStack } from '../support/stack.ts'
 import { type Engine, openEngine, openShop, useMailServer } from './engine-lab.ts'
 
 const KILLS = 3
-/** More than the killed senders can have in hand. */
+/** More than the killed senders can have in flight. */
 const CONTACTS = KILLS * MAX_IN_FLIGHT + 10
 
 let stack: Stack

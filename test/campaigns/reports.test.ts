@@ -284,6 +284,12 @@ describe("WhatsApp's id of a person", () => {
     const stranger = crypto.randomUUID()
     // A number that the person has no more, and one that the person has and a message of a test went to.
     await stack.sql`update messages set recipient = '972502222222' where contact_id = ${contactId}`
+    // A number that is another person's by now.
+    await stack.sql`
+      insert into messages select (m).* from (
+        select jsonb_populate_record(m, jsonb_build_object('id', gen_random_uuid(), 'step', 'b', 'recipient', '972501111111')) as m
+        from messages m where contact_id = ${contactId}
+      ) copies`
     await stack.sql`
       insert into whatsapp_ids (business_id, address, wa_id) values
         (${shop.businessId}, '972502222222', '1'), (${shop.businessId}, '972503333333', ${PHONE.phone}),

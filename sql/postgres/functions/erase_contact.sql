@@ -133,6 +133,10 @@ begin
   delete from contacts where business_id = p_business and id = any (ids);
   -- After the contact, because a message that is being logged, and an id that is being kept, lock its row.
   delete from logged_messages where business_id = p_business and contact_id = any (ids);
-  delete from whatsapp_ids where business_id = p_business and (address = any (numbers) or wa_id = any (numbers));
+  -- A number may have another person by now.
+  delete from whatsapp_ids w where w.business_id = p_business and (w.address = any (numbers) or w.wa_id = any (numbers))
+    and not exists (
+      select from identities i where i.business_id = p_business and i.kind = 'phone' and i.value = w.address collate "C"
+    );
 end
 $$;

@@ -21,8 +21,9 @@ begin
   -- In the same order as all other statements that lock several.
   perform from positions order by partition for update;
   if exists (
-    select from positions p join json_each_text(p_positions) as seen (partition, position) on seen.partition = p.partition
-    where string_to_array(p.position, '-')::numeric[] < string_to_array(seen.position, '-')::numeric[]
+    select from json_each_text(p_positions) as seen (partition, position)
+    left join positions p on p.partition = seen.partition
+    where string_to_array(coalesce(p.position, '0-0'), '-')::numeric[] < string_to_array(seen.position, '-')::numeric[]
   ) then
     return null;
   end if;

@@ -42,7 +42,7 @@ const FAULT_MS = 60_000
  * Moves up to `most` due enrolments (see `DueFinder`) in one transaction, and claims their messages. Claims are
  * committed before anything is sent. The claim sees every goal, opt-out, pause, archive, merge and erasure that was
  * answered before it. A later one waits until the claim is committed.
- * @param inFlight returns the number of messages of a business that the worker has in hand
+ * @param inFlight returns the number of messages of a business that the worker has in flight
  */
 export async function claimDue(
   deps: EngineDeps,

@@ -63,7 +63,7 @@ export async function settle(deps: EngineDeps, claimed: ClaimedSend, attempt: At
   const suppression = refusedAddress(claimed, attempt)
   for (let failures = 1; ; failures += 1)
     try {
-      await keepRecipientId(deps, claimed, attempt)
+      if (failures < RECORD.attempts / 2) await keepRecipientId(deps, claimed, attempt)
       await store(deps, record, suppression)
       return settled
     } catch (error) {
@@ -73,7 +73,7 @@ export async function settle(deps: EngineDeps, claimed: ClaimedSend, attempt: At
     }
 }
 
-/** Before the outcome: of a message that is recorded as sent, the id is never missing. */
+/** Before the outcome, because a sender that dies does not come back to it. The outcome does not wait for it for long. */
 async function keepRecipientId(
   { sql, now }: EngineDeps,
   { businessId, contactId, step, recipient }: ClaimedSend,

@@ -6,6 +6,7 @@
  */
 import { LRUCache } from 'lru-cache'
 import { RequestError } from '../../errors.ts'
+import type { Find } from './batch-lookups.ts'
 import { networkOf } from '../http/client-address.ts'
 
 const FOUND_MS = 750
@@ -24,27 +25,24 @@ const MINUTE_MS = 60_000
 export type CachedLookup<T> = (key: string, address: () => string) => T | null | Promise<T | null>
 
 /** `now`: ms of a monotonic clock, so that cached values always expire. */
-export function createCachedLookup<T extends object | string>(
-  find: (key: string) => Promise<T | null>,
-  now: () => number,
-): CachedLookup<T> {
+export function createCachedLookup<T extends object | string>(find: Find<T>, now: () => number): CachedLookup<T> {
   const found = openCache<T>(FOUND_MS, now)
   const missed = openCache<true>(MISSED_MS, now)
   const running = new Map<string, Promise<T | null>>()
   const guesses = createGuessCounter(now)
 
-  async function findNow(key: string): Promise<T | null> {
+  async function findNow(key: string, isRenewal: boolean): Promise<T | null> {
     // Counted from the question, not from the answer.
     const start = now()
-    const value = await withDeadline(find(key))
+    const value = await withDeadline(find(key, isRenewal))
     if (value === null) {
       found.delete(key)
       missed.set(key, true, { start })
     } else found.set(key, value, { start })
     return value
   }
-  function startLookup(key: string): Promise<T | null> {
-    const answer = findNow(key).finally(() => running.delete(key))
+  function startLookup(key: string, isRenewal = false): Promise<T | null> {
+    const answer = findNow(key, isRenewal).finally(() => running.delete(key))
     running.set(key, answer)
     return answer
   }
@@ -53,7 +51,7 @@ export function createCachedLookup<T extends object | string>(
     if (known !== undefined) {
       // A failed renewal affects only requests that can no longer use the cached value.
       if (found.getRemainingTTL(key) <= FOUND_MS - RENEW_MS && !running.has(key))
-        startLookup(key).catch(() => undefined)
+        startLookup(key, true).catch(() => undefined)
       return known
     }
     return missed.has(key) ? null : running.get(key)

@@ -16,6 +16,9 @@ import { copyWords, newestWord } from './noted-words.ts'
 /** Addresses per id: each word is applied to all of them. A person has one number in a few forms. */
 export const MAX_ADDRESSES = 10
 
+/** The outcome of a message waits for it. */
+const LOCK_MS = 2000
+
 interface KnownId {
   businessId: string
   address: string
@@ -38,6 +41,7 @@ export async function keepWhatsappId(
   if (await isKept(sql, one)) return
   const key = await loadMessageKey(sql)
   await inTransaction(sql, async (tx) => {
+    await tx`select set_config('lock_timeout', ${`${LOCK_MS}ms`}, true)`
     // An erasure deletes the contact before it deletes the ids: afterwards, none is kept.
     if (contactId !== null && !(await lockContact(tx, { businessId, contactId }))) return
     await lockCount(tx, businessId)

@@ -25,9 +25,10 @@ export const log: Provider = {
           return isLogged
             ? { kind: 'accepted' }
             : { kind: 'refused', reason: 'the contact was erased', blame: 'recipient' }
-        } catch {
+        } catch (error) {
           // Even if it was stored: storing it again changes nothing.
-          return { kind: 'temporary', reason: 'Postgres has not stored the message' }
+          const cause = error instanceof Error ? error.message : String(error)
+          return { kind: 'temporary', reason: `Postgres has not stored the message: ${cause}` }
         }
       },
       close: () => undefined,

@@ -97,9 +97,10 @@ export async function sendTest(
       headers: unsubscribeHeaders(inertLinks(config)),
     }
     const { recipientId, ...outcome } = await transport.send(message, AbortSignal.timeout(TEST_MS))
-    await afterCommit(() => keepWhatsappId(sql, message, recipientId, deps.now()))
     // Without the reason: a provider may name the address in it.
     await recordOutcome(sql, entryId, outcome.kind)
+    // The message is sent. An id that was not kept comes with the next one.
+    await afterCommit(() => keepWhatsappId(sql, message, recipientId, deps.now())).catch(() => undefined)
     return { kind: 'tested', messageId, provider: provider.name, outcome }
   } finally {
     transport.close()

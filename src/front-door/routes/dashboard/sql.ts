@@ -205,7 +205,8 @@ export const sqlRoutes: readonly DashboardRoute[] = [
       summary: 'Run a statement on the rows of the business',
       description:
         `ClickHouse stops it after ${seconds} seconds, and when the connection is closed. What ClickHouse says against the ` +
-        'statement is an issue of `statement`; an issue of `seconds` or `memory` names the limit that it reached. Each run is recorded ' +
+        'statement is an issue of `statement`; an issue of `seconds` or `memory` names the limit that it reached. `unavailable`: the ' +
+        'connection to ClickHouse broke. Each run is recorded ' +
         'in the audit log, without the statement.',
       body: { schema: RunSchema },
       replies: {
