@@ -2110,7 +2110,7 @@ export interface paths {
         put?: never;
         /**
          * Run a statement on the rows of the business
-         * @description ClickHouse stops it after 20 seconds, and when the connection is closed. What ClickHouse says against the statement is an issue of `statement`; an issue of `seconds` or `memory` names the limit that it reached. Each run is recorded in the audit log, without the statement.
+         * @description ClickHouse stops it after 20 seconds, and when the connection is closed. What ClickHouse says against the statement is an issue of `statement`; an issue of `seconds` or `memory` names the limit that it reached. `unavailable`: the connection to ClickHouse broke. Each run is recorded in the audit log, without the statement.
          */
         post: operations["postDashboardApiBBusinessIdSql"];
         delete?: never;
