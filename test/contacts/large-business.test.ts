@@ -7,7 +7,7 @@ import { type Stack, createBusiness, openStack } from '../support/stack.ts'
 
 /** The identities of this number of people fill about 500 pages, with the index. */
 const PEOPLE = 20_000
-const MOST_PAGES = 250
+const MOST_PAGES = 300
 let stack: Stack
 let businessId: string
 beforeAll(async () => {
