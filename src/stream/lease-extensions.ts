@@ -6,13 +6,13 @@
 import { MAX_LEASE_MS } from '../config.ts'
 
 const MAX_EXTENSION_MS = 30_000
-/** How long an extension is remembered. An idle partition makes no progress that would end it. */
+/** How long an extension is remembered. A batch that fails makes no progress that would end it. */
 const REMEMBERED_MS = 60_000
 
 export interface LeaseExtensions {
   /**
-   * Records that the thread was busy for this long while it ran these partitions. Less than half a lease changes
-   * nothing.
+   * Records that the thread was busy for this long while it applied batches of these partitions. Less than half a lease
+   * changes nothing.
    */
   noteBusy(partitions: Iterable<string>, ms: number): void
   /** Records that a batch of the partition was applied: its leases have the usual length again. */

@@ -23,6 +23,8 @@ export const cutOffTimeout = (leaseMs: number): number => Math.max(leaseMs, MIN_
 export interface Heartbeat {
   /** Time when the loop of a partition last made progress. */
   lastProgressAt: number
+  /** Time when the loop started to apply the current micro-batch; undefined between two micro-batches. */
+  workingSince: number | undefined
   /** Time since which Redis has not answered the loop; undefined when the last command was answered. */
   unansweredSince: () => number | undefined
 }
@@ -100,8 +102,12 @@ export function renewLeasesInBackground(
   const watchBusyThread = async (signal: AbortSignal): Promise<void> => {
     while (!signal.aborted) {
       const busyMs = await sleepAndMeasure(intervalMs, signal)
-      const partitions = [...tracked].map(({ lease }) => lease.partition)
-      extensions.noteBusy(partitions, busyMs)
+      // A thread that is only starting is busy, too: its leases stay as they are.
+      const working = [...tracked].filter(({ heartbeat }) => heartbeat.workingSince !== undefined)
+      extensions.noteBusy(
+        working.map(({ lease }) => lease.partition),
+        busyMs,
+      )
     }
   }
   const renewTogether = async (due: TrackedLease[]): Promise<void> => {

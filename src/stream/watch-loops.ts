@@ -65,8 +65,6 @@ export const describeStalled = ({ partition, seconds }: { partition: string; sec
 
 /** The heartbeat of one loop, as this worker watches it. */
 export interface LoopHeartbeat extends Heartbeat {
-  /** Time when the loop started to apply the current micro-batch; undefined between two micro-batches. */
-  workingSince: number | undefined
   /** The committed position. */
   position: string
 }

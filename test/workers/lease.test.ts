@@ -149,6 +149,9 @@ describe('the leases of a worker', () => {
       return row.left
     }
     await vi.waitUntil(async () => (await leaseLeft()) > 4 * leaseMs, soon)
+    const longer = await stack.sql`
+      select partition from positions where lease_until > now() + ${2 * leaseMs} * interval '1 millisecond'`
+    expect(longer).toEqual([{ partition: 'live-0' }])
     checked.resolve()
     await answer
     await vi.waitUntil(async () => (await leaseLeft()) <= leaseMs, soon)
