@@ -11,7 +11,7 @@ import { createBusiness } from '../../src/businesses/businesses.ts'
 import { createKey } from '../../src/businesses/keys.ts'
 import type { Sql } from '../../src/stores/postgres.ts'
 import { type Business, UNLIMITED } from './create-businesses.ts'
-import type { Attempt } from './ledger.ts'
+import { type Attempt, isKept } from './ledger.ts'
 import type { Chance } from './seeded.ts'
 import { type Traffic, bearer, record, repeat } from './traffic.ts'
 
@@ -173,11 +173,7 @@ async function importRows(manager: Manager): Promise<void> {
     // All rows of a part share its attempts.
     const attempts: Attempt[] = []
     for (const row of rows) row.made = attempts
-    await repeat(
-      () => send(manager, attempts, 'POST', '/imports/rows', body, 'session'),
-      ({ outcome }) => outcome === 'answered',
-      stopping,
-    )
+    await repeat(() => send(manager, attempts, 'POST', '/imports/rows', body, 'session'), isKept, stopping)
   }
 }
 

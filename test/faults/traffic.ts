@@ -138,7 +138,8 @@ async function send({ method, url, headers, body }: ClientRequest): Promise<Omit
     const { data = {}, error } = (await response.json()) as AnswerBody
     const code = error?.code ?? ''
     const detail = `${method} ${url}: ${JSON.stringify(error)}`
-    return { outcome: outcomeOf(response.status, code), answer: `${response.status} ${code}`.trim(), detail, data }
+    const outcome = outcomeOf(response.status, code, data)
+    return { outcome, answer: `${response.status} ${code || outcome}`, detail, data }
   } catch (error) {
     const { name, code } = error as NodeJS.ErrnoException
     return { outcome: 'unknown', answer: code ?? name, detail: `${method} ${url}`, data: {} }
@@ -152,8 +153,9 @@ const fromAnywhere = () => ({
   'x-forwarded-for': `fd00:${randomInt(0xffff).toString(16)}:${randomInt(0xffff).toString(16)}::1`,
 })
 
-function outcomeOf(status: number, code: string): Outcome {
-  if (status === 200) return 'answered'
+/** The answer to a part of an import is 200 even if its rows are only queued. */
+function outcomeOf(status: number, code: string, { queued }: AnswerData): Outcome {
+  if (status === 200) return queued !== undefined && queued > 0 ? 'queued' : 'answered'
   if (status === 202) return 'queued'
   if (status === 503) return code === 'unavailable' ? 'refused' : 'unknown'
   return 'rejected'
