@@ -1,6 +1,6 @@
 /** Imports in the audit log. An entry is written before the first row is sent, and counts what became of the rows. */
 import type { Queryable } from '../stores/postgres.ts'
-import { type Actor, recordAttempt } from './audit.ts'
+import { type Actor, recordAttempt } from '../audit/audit.ts'
 
 const ACTION = 'import.send'
 

@@ -2,7 +2,7 @@
 import { uuidv7 } from 'uuidv7'
 import type { Queryable, Sql } from '../stores/postgres.ts'
 import { inTransaction } from '../stores/transaction.ts'
-import { type Actor, recordAudit } from './audit.ts'
+import { type Actor, recordAudit } from '../audit/audit.ts'
 import { ROLES, type Role, can } from './rights.ts'
 import { createToken, hashToken } from './tokens.ts'
 

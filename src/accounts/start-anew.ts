@@ -3,7 +3,7 @@
  * person who passed on an invitation by hand.
  */
 import type { Queryable } from '../stores/postgres.ts'
-import { recordAudit } from './audit.ts'
+import { recordAudit } from '../audit/audit.ts'
 import { removeLinks, revokeLostInvitations } from './links.ts'
 import { type MemberChange, keepOwner, lockBusinessesOf } from './members.ts'
 import { endSessions } from './sessions.ts'

@@ -1,6 +1,6 @@
 /** `admin campaign …`: shows the results of campaigns, and stops them. */
-import { recordAudit } from '../accounts/audit.ts'
-import { commandActor } from '../accounts/command-actor.ts'
+import { recordAudit } from '../audit/audit.ts'
+import { commandActor } from '../audit/command-actor.ts'
 import { readBusiness } from '../businesses/businesses.ts'
 import type { Campaign, CampaignStatus, CampaignTrigger } from '../campaigns/campaign.ts'
 import { type StatusChange, changeStatus } from '../campaigns/change-status.ts'

@@ -1,5 +1,5 @@
 /** `admin channel …`: how a business sends its messages. */
-import { commandActor } from '../accounts/command-actor.ts'
+import { commandActor } from '../audit/command-actor.ts'
 import type { Config } from '../config.ts'
 import { type ChannelKey, listChannels, loadChannel } from '../messages/channels/channels.ts'
 import { resumeChannel } from '../messages/channels/pause-channel.ts'

@@ -1,5 +1,5 @@
 /** `admin demo`: people, events, segments and campaigns to try the product with. */
-import { commandActor } from '../accounts/command-actor.ts'
+import { commandActor } from '../audit/command-actor.ts'
 import { readBusiness } from '../businesses/businesses.ts'
 import { DEMO_NAME, type DemoBusiness, chooseDemoBusiness, demoRefusal } from '../demo/demo-business.ts'
 import { DEMO_CONTACTS, type DemoLoad, loadDemo } from '../demo/load-demo.ts'

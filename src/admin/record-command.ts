@@ -1,6 +1,6 @@
 /** Records the changes of commands in the audit log. */
-import { type AuditEntry, recordAudit } from '../accounts/audit.ts'
-import { commandActor } from '../accounts/command-actor.ts'
+import { type AuditEntry, recordAudit } from '../audit/audit.ts'
+import { commandActor } from '../audit/command-actor.ts'
 import type { Queryable } from '../stores/postgres.ts'
 
 /**

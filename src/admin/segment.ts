@@ -1,5 +1,5 @@
 /** `admin segment …` */
-import { commandActor } from '../accounts/command-actor.ts'
+import { commandActor } from '../audit/command-actor.ts'
 import type { ExplainedRule } from '../rules/segments/explain-rule.ts'
 import { compileToClickHouse } from '../segments/compile-to-clickhouse.ts'
 import { type SaveRefusal, createSegment } from '../segments/create-segment.ts'

@@ -1,5 +1,5 @@
 /** `admin suppression …`: addresses that receive no messages. */
-import { commandActor } from '../accounts/command-actor.ts'
+import { commandActor } from '../audit/command-actor.ts'
 import { readBusiness } from '../businesses/businesses.ts'
 import { liftSuppression, liftSuppressions } from '../messages/suppressions/lift.ts'
 import { listSuppressions } from '../messages/suppressions/list-suppressions.ts'

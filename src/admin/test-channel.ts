@@ -1,5 +1,5 @@
 /** `admin channel test`. */
-import { commandActor } from '../accounts/command-actor.ts'
+import { commandActor } from '../audit/command-actor.ts'
 import { readBusiness } from '../businesses/businesses.ts'
 import { MAX_TESTS_A_DAY, type TestOutcome, type TestRequest, sendTest } from '../messages/channels/send-test.ts'
 import { createRenderService } from '../messages/templates/renderer.ts'

@@ -1,5 +1,5 @@
 /** `admin user …`: changes and removes the rights of users. */
-import { commandActor } from '../accounts/command-actor.ts'
+import { commandActor } from '../audit/command-actor.ts'
 import { removeLinks, revokeLostInvitations } from '../accounts/links.ts'
 import {
   MAX_MEMBERS,

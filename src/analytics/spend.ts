@@ -1,5 +1,5 @@
 /** Saves, lists, deletes and sums spend in Postgres. */
-import { type Actor, recordContactAudit } from '../accounts/audit.ts'
+import { type Actor, recordContactAudit } from '../audit/audit.ts'
 import type { Queryable, Sql } from '../stores/postgres.ts'
 import { inTransaction } from '../stores/transaction.ts'
 import type { SpendRow } from './spend-row.ts'

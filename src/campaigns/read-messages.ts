@@ -1,7 +1,7 @@
 /**
  * Reads the messages of campaigns, and records what a person has found out about a message whose outcome is unknown.
  */
-import { recordAudit, type Actor } from '../accounts/audit.ts'
+import { recordAudit, type Actor } from '../audit/audit.ts'
 import { renderMessage } from '../messages/templates/render-message.ts'
 import type { RenderService } from '../messages/templates/renderer.ts'
 import type { RenderedMessage, TemplateVersion } from '../messages/templates/template.ts'

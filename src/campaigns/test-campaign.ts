@@ -1,6 +1,6 @@
 /** Sends the whole sequence of a campaign at once to the address of a tester (campaigns, "Reading"). */
 import { uuidv7 } from 'uuidv7'
-import { type Actor, recordAudit } from '../accounts/audit.ts'
+import { type Actor, recordAudit } from '../audit/audit.ts'
 import { keepWhatsappId } from '../messages/callbacks/whatsapp-ids.ts'
 import { loadChannel, openSetup } from '../messages/channels/channels.ts'
 import type { Transport } from '../messages/channels/provider.ts'

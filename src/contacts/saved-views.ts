@@ -1,6 +1,6 @@
 /** Filters of the contact list that a business has saved under names. */
 import { uuidv7 } from 'uuidv7'
-import { recordAudit, type Actor } from '../accounts/audit.ts'
+import { recordAudit, type Actor } from '../audit/audit.ts'
 import type { Queryable, Sql } from '../stores/postgres.ts'
 import { inTransaction } from '../stores/transaction.ts'
 

@@ -1,6 +1,6 @@
 /** The segments, templates and campaigns of the demo's language school. */
 import { uuidv7 } from 'uuidv7'
-import { type Actor, recordAudit } from '../accounts/audit.ts'
+import { type Actor, recordAudit } from '../audit/audit.ts'
 import { createCampaign } from '../campaigns/create-campaign.ts'
 import { publishCampaign } from '../campaigns/publish-campaign.ts'
 import type { Config } from '../config.ts'

@@ -1,6 +1,6 @@
 /** Fills an empty business with the demo people, through the streams and the workers, like requests of callers. */
 import { randomUUID } from 'node:crypto'
-import { type Actor, recordAudit } from '../accounts/audit.ts'
+import { type Actor, recordAudit } from '../audit/audit.ts'
 import { saveSpend } from '../analytics/spend.ts'
 import { sleep } from '../async/sleep.ts'
 import type { NewIngestRequest, Submit } from '../stream/submit.ts'

@@ -1,5 +1,5 @@
-import { recordAudit } from '../accounts/audit.ts'
-import { commandActor } from '../accounts/command-actor.ts'
+import { recordAudit } from '../audit/audit.ts'
+import { commandActor } from '../audit/command-actor.ts'
 import { createLink } from '../accounts/links.ts'
 import { setRole } from '../accounts/members.ts'
 import { PLACEHOLDER_EMAIL, createUser, findCredentials } from '../accounts/users.ts'

@@ -1,5 +1,5 @@
 import { uuidv7 } from 'uuidv7'
-import { type Actor, recordAudit } from '../accounts/audit.ts'
+import { type Actor, recordAudit } from '../audit/audit.ts'
 import type { Fault } from '../rules/faults.ts'
 import { readRule } from '../rules/segments/read-rule.ts'
 import type { Queryable } from '../stores/postgres.ts'

@@ -1,4 +1,4 @@
-import { recordAudit } from '../accounts/audit.ts'
+import { recordAudit } from '../audit/audit.ts'
 import type { Sql } from '../stores/postgres.ts'
 import { inTransaction } from '../stores/transaction.ts'
 import type { Change } from './create-segment.ts'

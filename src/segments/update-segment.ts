@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { recordAudit } from '../accounts/audit.ts'
+import { recordAudit } from '../audit/audit.ts'
 import { readRule } from '../rules/segments/read-rule.ts'
 import type { Rule } from '../rules/segments/rule.ts'
 import type { Queryable, Sql } from '../stores/postgres.ts'

@@ -1,4 +1,4 @@
-import { purgeAudit } from '../accounts/audit.ts'
+import { purgeAudit } from '../audit/audit.ts'
 import { sleep } from '../async/sleep.ts'
 import { finishWebErasures } from '../web-events/finish-web-erasures.ts'
 import { finishErasures } from './finish-erasures.ts'

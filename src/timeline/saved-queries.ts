@@ -1,6 +1,6 @@
 /** Statements of the SQL page that a business has saved. */
 import { uuidv7 } from 'uuidv7'
-import { recordAudit, type Actor } from '../accounts/audit.ts'
+import { recordAudit, type Actor } from '../audit/audit.ts'
 import type { Queryable, Sql } from '../stores/postgres.ts'
 import { inTransaction } from '../stores/transaction.ts'
 

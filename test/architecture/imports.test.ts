@@ -13,6 +13,7 @@ const ROOT = new URL('../../', import.meta.url)
 const LAYERS: string[][] = [
   ['src/version.ts', 'src/config.ts', 'src/log.ts', 'src/async', 'src/rules', 'src/sdk'],
   ['src/errors.ts', 'src/process', 'src/metrics.ts', 'src/stores', 'src/dashboard'],
+  ['src/audit'],
   ['src/stream', 'src/businesses', 'src/outbound'],
   ['src/outbox', 'src/deliveries', 'src/accounts'],
   ['src/contacts', 'src/web-events', 'src/migrate'],

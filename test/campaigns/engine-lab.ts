@@ -1,6 +1,6 @@
 /** The engine with a clock that the test sets, step by step. */
 import { pino } from 'pino'
-import type { Actor } from '../../src/accounts/audit.ts'
+import type { Actor } from '../../src/audit/audit.ts'
 import type { CampaignTrigger } from '../../src/campaigns/campaign.ts'
 import { createCampaign } from '../../src/campaigns/create-campaign.ts'
 import { type Claimed, type ClaimedSend, claimDue } from '../../src/campaigns/engine/claim-due.ts'

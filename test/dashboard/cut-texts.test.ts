@@ -1,7 +1,7 @@
 /** Times, badges and names in lists are shown whole, on a telephone and on a small screen. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Page } from 'playwright-core'
-import { recordAudit } from '../../src/accounts/audit.ts'
+import { recordAudit } from '../../src/audit/audit.ts'
 import { createKey } from '../../src/businesses/keys.ts'
 import { type Dashboard, endAnimations, openDashboard, settle } from './open-dashboard.ts'
 

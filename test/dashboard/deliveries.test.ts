@@ -1,7 +1,7 @@
 /** Deliveries in the dashboard: permissions, paging and retries, over real HTTP. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { uuidv7 } from 'uuidv7'
-import { listAudit } from '../../src/accounts/audit.ts'
+import { listAudit } from '../../src/audit/audit.ts'
 import { addDestination, newDestinationId } from '../../src/deliveries/destinations.ts'
 import { type Service, openService } from '../support/service.ts'
 import { createBusiness } from '../support/stack.ts'

@@ -1,7 +1,7 @@
 /** Destinations in the dashboard: owners add, change, test and remove them over real HTTP, and no answer shows a secret. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { uuidv7 } from 'uuidv7'
-import { listAudit } from '../../src/accounts/audit.ts'
+import { listAudit } from '../../src/audit/audit.ts'
 import { findDestination } from '../../src/deliveries/destinations.ts'
 import { type FrontDoor, runFrontDoor } from '../../src/front-door/run-front-door.ts'
 import { openSecret, sealSecret } from '../../src/stores/seal-secret.ts'

@@ -1,6 +1,6 @@
 /** Demo data, and the figures of the Home page, over real HTTP. */
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { listAudit } from '../../src/accounts/audit.ts'
+import { listAudit } from '../../src/audit/audit.ts'
 import { DEMO_DAYS, composeDemo } from '../../src/demo/compose-demo.ts'
 import { DEMO_CONTACTS, loadDemo } from '../../src/demo/load-demo.ts'
 import examples from '../../src/dashboard/src/pages/sql/examples.json' with { type: 'json' }

@@ -1,7 +1,7 @@
 /** The operators' API over real HTTP: partitions, stores and dead letters. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { listAudit } from '../../src/accounts/audit.ts'
+import { listAudit } from '../../src/audit/audit.ts'
 import { PARTITION_KINDS } from '../../src/stream/partition-of.ts'
 import { VERSION } from '../../src/version.ts'
 import { eventFact, track } from '../support/facts.ts'

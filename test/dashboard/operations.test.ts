@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import type { Page } from 'playwright-core'
 import { eventFact, track } from '../support/facts.ts'
-import { recordAudit } from '../../src/accounts/audit.ts'
+import { recordAudit } from '../../src/audit/audit.ts'
 import { type Dashboard, openDashboard, settle } from './open-dashboard.ts'
 import { addUser } from './session-client.ts'
 

@@ -1,7 +1,7 @@
 /** Compares the stores from the dashboard, with the real command in its own process. */
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { KINDS } from '../../src/admin/verify/kinds.ts'
-import { listAudit } from '../../src/accounts/audit.ts'
+import { listAudit } from '../../src/audit/audit.ts'
 import { texts } from '../../src/dashboard/src/texts/en/operations.ts'
 import { beginRun, endRun, readRuns, reportRun, withoutResult } from '../../src/front-door/verify/verify-runs.ts'
 import { PATIENCE_MS } from '../support/at-load.ts'

@@ -1,7 +1,7 @@
 /** A caller that sends an example of the OpenAPI description gets the answer that the description gives for it. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { TEMPLATE_EXAMPLE } from '../../src/front-door/openapi/examples.ts'
-import { commandActor } from '../../src/accounts/command-actor.ts'
+import { commandActor } from '../../src/audit/command-actor.ts'
 import { API_ROUTES } from '../../src/front-door/app.ts'
 import type { Operation } from '../../src/front-door/openapi/operation.ts'
 import { type FrontDoor, runFrontDoor } from '../../src/front-door/run-front-door.ts'

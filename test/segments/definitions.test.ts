@@ -1,7 +1,7 @@
 /** Creating, changing and deleting segments: the rules that saves evaluate follow the definitions. */
 import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { Actor } from '../../src/accounts/audit.ts'
+import type { Actor } from '../../src/audit/audit.ts'
 import { updateBusiness } from '../../src/businesses/businesses.ts'
 import type { ResolvedRule, Rule } from '../../src/rules/segments/rule.ts'
 import { createSegment } from '../../src/segments/create-segment.ts'

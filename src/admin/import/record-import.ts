@@ -1,5 +1,5 @@
 import { basename } from 'node:path'
-import { commandActor } from '../../accounts/command-actor.ts'
+import { commandActor } from '../../audit/command-actor.ts'
 import { beginImport, countRows } from '../../accounts/import-audit.ts'
 import { hasBusiness } from '../../businesses/businesses.ts'
 import { type Config, ConfigError } from '../../config.ts'

@@ -2,7 +2,7 @@
  * Stores the boards of a business in Postgres. Changes of boards take the lock of the business, so that limits hold.
  */
 import { uuidv7 } from 'uuidv7'
-import { type Actor, recordAudit } from '../../accounts/audit.ts'
+import { type Actor, recordAudit } from '../../audit/audit.ts'
 import type { Queryable, Sql } from '../../stores/postgres.ts'
 import { inTransaction } from '../../stores/transaction.ts'
 import { BOARD_LIMITS, type Board, type BoardChart, type ListedBoard } from './board.ts'

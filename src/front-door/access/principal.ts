@@ -2,7 +2,7 @@
  * The caller of a request for a business: a secret key, or a person with a session. Handlers that serve both take it as
  * an argument.
  */
-import type { Actor } from '../../accounts/audit.ts'
+import type { Actor } from '../../audit/audit.ts'
 import type { Permission } from '../../accounts/rights.ts'
 import type { AppContext, Reply, RequestContext, Route } from '../app-context.ts'
 import { requireSecretKey } from './authenticate.ts'

@@ -1,5 +1,5 @@
 /** Pauses the channels with too many refusals because of the sender, and resumes them. */
-import { type Actor, recordAudit } from '../../accounts/audit.ts'
+import { type Actor, recordAudit } from '../../audit/audit.ts'
 import type { Logger } from '../../log.ts'
 import {
   type OutcomeCounts,

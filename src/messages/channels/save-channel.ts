@@ -1,5 +1,5 @@
 /** Sets up channels, and resets them to `log`. */
-import { type Actor, recordAudit } from '../../accounts/audit.ts'
+import { type Actor, recordAudit } from '../../audit/audit.ts'
 import { formerToKeep } from '../callbacks/former-provider.ts'
 import { RefusedTargetError, resolveTarget } from '../../outbound/resolve-target.ts'
 import type { TargetGuard } from '../../outbound/target-guard.ts'

@@ -1,6 +1,6 @@
 /** Sends one message now, without regard to consent, and returns the provider's answer. */
 import { uuidv7 } from 'uuidv7'
-import { type Actor, recordAttempt, recordOutcome } from '../../accounts/audit.ts'
+import { type Actor, recordAttempt, recordOutcome } from '../../audit/audit.ts'
 import type { Config } from '../../config.ts'
 import { readContact } from '../../contacts/read-contact.ts'
 import type { TargetGuard } from '../../outbound/target-guard.ts'

@@ -1,5 +1,5 @@
 /** The template that asks for the confirmation of an opt-in. */
-import { type Actor, recordAudit } from '../../accounts/audit.ts'
+import { type Actor, recordAudit } from '../../audit/audit.ts'
 import { type Fault, faultOf } from '../../rules/faults.ts'
 import type { Queryable, Sql } from '../../stores/postgres.ts'
 import { inTransaction } from '../../stores/transaction.ts'

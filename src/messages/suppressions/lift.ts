@@ -1,5 +1,5 @@
 /** Deletes suppressions: their addresses get messages again, unless another suppression is left. */
-import { type Actor, recordContactAudit } from '../../accounts/audit.ts'
+import { type Actor, recordContactAudit } from '../../audit/audit.ts'
 import type { AddressChannel, ChannelAddress, SuppressionReason } from '../../rules/messages/suppression.ts'
 import type { Queryable, Sql } from '../../stores/postgres.ts'
 import { inTransaction } from '../../stores/transaction.ts'

@@ -1,6 +1,6 @@
 /** Adds suppressions. */
 import { uuidv7 } from 'uuidv7'
-import { type Actor, recordContactAudit } from '../../accounts/audit.ts'
+import { type Actor, recordContactAudit } from '../../audit/audit.ts'
 import type { ChannelAddress, SuppressionReason } from '../../rules/messages/suppression.ts'
 import type { Queryable, Sql } from '../../stores/postgres.ts'
 import { inTransaction } from '../../stores/transaction.ts'

@@ -1,7 +1,7 @@
 /** Creates, changes and deletes templates. */
 import { isDeepStrictEqual } from 'node:util'
 import { uuidv7 } from 'uuidv7'
-import { type Actor, recordAudit } from '../../accounts/audit.ts'
+import { type Actor, recordAudit } from '../../audit/audit.ts'
 import type { Fault } from '../../rules/faults.ts'
 import type { MessageChannel } from '../../rules/messages/message-channel.ts'
 import type { Config } from '../../config.ts'

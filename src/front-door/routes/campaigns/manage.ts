@@ -1,5 +1,5 @@
 /** Creates, reads, changes and publishes campaigns. */
-import { recordAudit } from '../../../accounts/audit.ts'
+import { recordAudit } from '../../../audit/audit.ts'
 import type { Campaign, CampaignStatus } from '../../../campaigns/campaign.ts'
 import { type StatusChange, changeStatus, deleteCampaign as deleteOne } from '../../../campaigns/change-status.ts'
 import { MAX_CAMPAIGNS, createCampaign } from '../../../campaigns/create-campaign.ts'

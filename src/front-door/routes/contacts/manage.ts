@@ -1,5 +1,5 @@
 /** Edits, consent and erasure. All of them go through the business's live partition, like every change to a contact. */
-import { recordContactAudit } from '../../../accounts/audit.ts'
+import { recordContactAudit } from '../../../audit/audit.ts'
 import { listCustomFields } from '../../../contacts/list-custom-fields.ts'
 import { readContact } from '../../../contacts/read-contact.ts'
 import { scrubOutbox } from '../../../outbox/scrub-outbox.ts'

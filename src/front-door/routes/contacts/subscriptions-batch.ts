@@ -1,7 +1,7 @@
 /** `POST /api/subscriptions/batch`: past opt-ins and opt-outs of many people. */
 import { Type } from '@sinclair/typebox'
 import { createTurns } from '../../../async/take-turns.ts'
-import { recordContactAudit } from '../../../accounts/audit.ts'
+import { recordContactAudit } from '../../../audit/audit.ts'
 import { CHANNELS } from '../../../rules/events/facts.ts'
 import { readOccurredAt } from '../../../rules/events/occurred-at.ts'
 import { isClean } from '../../../rules/events/text.ts'

@@ -2,7 +2,7 @@
  * Records what people change in their own accounts. It uses the audit log of the installation, since an account belongs
  * to no business.
  */
-import { recordAudit } from '../../../accounts/audit.ts'
+import { recordAudit } from '../../../audit/audit.ts'
 import type { Queryable } from '../../../stores/postgres.ts'
 
 export type AccountChange =

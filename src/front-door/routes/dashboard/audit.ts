@@ -1,6 +1,6 @@
 /** Reads the audit log of a business, and that of the installation. */
 import { Type } from '@sinclair/typebox'
-import { listAudit } from '../../../accounts/audit.ts'
+import { listAudit } from '../../../audit/audit.ts'
 import { type DashboardRoute, businessRoute, sessionRoute } from '../../access/authenticate-session.ts'
 import type { AppContext, Reply, RequestContext } from '../../app-context.ts'
 import { PAGE_QUERY, invalidCursor, readPage } from '../../http/read-page.ts'

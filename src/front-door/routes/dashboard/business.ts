@@ -1,6 +1,6 @@
 /** The settings of a business, and new businesses. */
 import { Type } from '@sinclair/typebox'
-import { recordAudit } from '../../../accounts/audit.ts'
+import { recordAudit } from '../../../audit/audit.ts'
 import { setRole } from '../../../accounts/members.ts'
 import type { Session } from '../../../accounts/sessions.ts'
 import { readEmail } from '../../../accounts/users.ts'

@@ -3,7 +3,7 @@
  * in memory.
  */
 import { TextEncoder } from 'node:util'
-import { recordContactAudit } from '../../../accounts/audit.ts'
+import { recordContactAudit } from '../../../audit/audit.ts'
 import { listIdentifications } from '../../../contacts/list-identifications.ts'
 import { readContact } from '../../../contacts/read-contact.ts'
 import { readHistory } from '../../../contacts/read-history.ts'

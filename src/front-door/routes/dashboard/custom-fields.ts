@@ -1,6 +1,6 @@
 /** Custom fields: how they are used, which values they hold, and how people describe them. */
 import { type Static, Type } from '@sinclair/typebox'
-import { recordAudit } from '../../../accounts/audit.ts'
+import { recordAudit } from '../../../audit/audit.ts'
 import { createTtlCache } from '../../../async/ttl-cache.ts'
 import { describeField, findFieldType, listDescribedFields } from '../../../contacts/list-custom-fields.ts'
 import { RequestError } from '../../../errors.ts'

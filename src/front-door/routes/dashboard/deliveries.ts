@@ -1,6 +1,6 @@
 /** Deliveries of conversions to destinations, and their retries. */
 import { type Static, Type } from '@sinclair/typebox'
-import { recordAudit } from '../../../accounts/audit.ts'
+import { recordAudit } from '../../../audit/audit.ts'
 import {
   DELIVERY_STATES,
   type Delivery,

@@ -3,7 +3,7 @@
  * that was just made.
  */
 import { type Static, Type } from '@sinclair/typebox'
-import { recordAudit } from '../../../accounts/audit.ts'
+import { recordAudit } from '../../../audit/audit.ts'
 import { changeDestination, createDestination } from '../../../deliveries/change-destination.ts'
 import {
   type SealedDestination,

@@ -2,7 +2,7 @@
  * Invites a person. They get the link by mail or, where the installation cannot send mail, from the person who invites.
  */
 import { type Static, Type } from '@sinclair/typebox'
-import { type Actor, recordAudit } from '../../../accounts/audit.ts'
+import { type Actor, recordAudit } from '../../../audit/audit.ts'
 import { LINK_HOURS, MAX_INVITATIONS, addInvitation } from '../../../accounts/links.ts'
 import { ROLES, type Role } from '../../../accounts/rights.ts'
 import { linkUrl } from '../../../accounts/system-mail.ts'

@@ -1,6 +1,6 @@
 /** API keys of a business. */
 import { type Static, Type } from '@sinclair/typebox'
-import { recordAudit } from '../../../accounts/audit.ts'
+import { recordAudit } from '../../../audit/audit.ts'
 import { KEY_KINDS, MAX_ACTIVE_KEYS, createKey, listLatestKeys, revokeKey } from '../../../businesses/keys.ts'
 import { RequestError } from '../../../errors.ts'
 import { type DashboardRoute, businessRoute } from '../../access/authenticate-session.ts'

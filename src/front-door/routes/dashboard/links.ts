@@ -1,6 +1,6 @@
 /** One-time links and forgotten passwords. */
 import { type Static, Type } from '@sinclair/typebox'
-import { recordAudit } from '../../../accounts/audit.ts'
+import { recordAudit } from '../../../audit/audit.ts'
 import {
   LINK_HOURS,
   type AccountLink,

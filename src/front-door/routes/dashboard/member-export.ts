@@ -3,7 +3,7 @@
  * audit log records the person who exports.
  */
 import { Type } from '@sinclair/typebox'
-import { recordContactAudit } from '../../../accounts/audit.ts'
+import { recordContactAudit } from '../../../audit/audit.ts'
 import { type NamedContact, listNames } from '../../../contacts/list-names.ts'
 import { CAUSES } from '../../../outbox/segment-change-row.ts'
 import { type MemberPage, readMembers } from '../../../segments/read-members.ts'

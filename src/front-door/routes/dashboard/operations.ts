@@ -1,6 +1,6 @@
 /** The whole installation, for operators: partitions, workers, stores and dead letters. */
 import { type Static, Type } from '@sinclair/typebox'
-import { recordAudit } from '../../../accounts/audit.ts'
+import { recordAudit } from '../../../audit/audit.ts'
 import type { Session } from '../../../accounts/sessions.ts'
 import { faultOf } from '../../../rules/faults.ts'
 import { STORES } from '../../../rules/lateness.ts'

@@ -1,6 +1,6 @@
 /** The people of a business, their roles, and invitations. */
 import { Type } from '@sinclair/typebox'
-import { recordAudit } from '../../../accounts/audit.ts'
+import { recordAudit } from '../../../audit/audit.ts'
 import { revokeLostInvitations } from '../../../accounts/links.ts'
 import {
   type MemberChange,

@@ -1,6 +1,6 @@
 /** The SQL page: statements on the rows of only this business, the views that can be read, and the saved statements. */
 import { type Static, Type } from '@sinclair/typebox'
-import { recordAudit } from '../../../accounts/audit.ts'
+import { recordAudit } from '../../../audit/audit.ts'
 import { type Issue, RequestError } from '../../../errors.ts'
 import { faultOf } from '../../../rules/faults.ts'
 import { STATEMENT_LIMITS } from '../../../rules/statement-limits.ts'

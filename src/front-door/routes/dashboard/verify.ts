@@ -3,7 +3,7 @@
  * and afterwards.
  */
 import { type Static, Type } from '@sinclair/typebox'
-import { recordAudit } from '../../../accounts/audit.ts'
+import { recordAudit } from '../../../audit/audit.ts'
 import type { Session } from '../../../accounts/sessions.ts'
 import { RequestError } from '../../../errors.ts'
 import { faultOf } from '../../../rules/faults.ts'

@@ -1,5 +1,5 @@
 /** Reads and changes the settings that apply to all campaigns of a business. */
-import { recordAudit } from '../../../accounts/audit.ts'
+import { recordAudit } from '../../../audit/audit.ts'
 import { loadMessaging, storeMessaging } from '../../../campaigns/messaging.ts'
 import { readMessaging } from '../../../rules/campaigns/messaging.ts'
 import { faultOf } from '../../../rules/faults.ts'
