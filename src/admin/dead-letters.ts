@@ -1,15 +1,8 @@
 /** `admin dead-letters …`: requests that could not be applied. */
 import process from 'node:process'
-import type { Sql } from '../stores/postgres.ts'
-import { inTransaction } from '../stores/transaction.ts'
-import {
-  listDeadLetters,
-  pageDeadLetters,
-  readReplayOutcome,
-  replayDeadLetter,
-  type ReplayResult,
-} from '../stream/dead-letter.ts'
-import { dropDeadLetters } from '../timeline/drop-dead-letters.ts'
+import { commandActor } from '../audit/command-actor.ts'
+import { type DeadLetterChange, type ReplayOutcome, listDeadLetters, replayDeadLetters } from '../stream/dead-letter.ts'
+import { dropAllDeadLetters, dropDeadLetters } from '../timeline/drop-dead-letters.ts'
 import { checkId, readInteger } from './read-option.ts'
 import { type Command, CommandError, type Option, type CommandArguments } from './command.ts'
 import { truncateList, describeMore } from './truncate-list.ts'
@@ -17,7 +10,6 @@ import { createProgressLine } from './progress-line.ts'
 import { withPostgres } from './open-postgres.ts'
 import { withSubmitter } from './open-submitter.ts'
 import { formatTable } from './format-help.ts'
-import { recordCommand } from './record-command.ts'
 
 const MAX_LISTED = 10_000
 
@@ -71,15 +63,10 @@ const replay: Command = {
     const results: { deadLetterId: string; outcome: string }[] = []
     const progressLine = createProgressLine(process.stderr, Date.now)
     await withSubmitter(config, async (deps) => {
-      await record(deps.sql, args, 'replay')
-      for await (const ids of choose(deps.sql, args)) {
-        for (const deadLetterId of ids) {
-          const outcome = await replayDeadLetter(deps, deadLetterId)
-          // Another command may have applied or dropped it since the list was read.
-          if (outcome.kind === 'not_found' && args.positional(0) === 'all') continue
-          results.push({ deadLetterId, outcome: outcomeOf(outcome, deadLetterId) })
-          progressLine.draw(`Replayed: ${results.length} so far`)
-        }
+      const chosen = readChosen(args)
+      for await (const { id, ...read } of replayDeadLetters(deps, changeOf(args, 'replay'), chosen)) {
+        results.push({ deadLetterId: id, outcome: outcomeOf(read, id) })
+        progressLine.draw(`Replayed: ${results.length} so far`)
       }
     }).finally(() => progressLine.end())
     const done = results.every(({ outcome }) => outcome === 'applied' || outcome === 'queued')
@@ -98,9 +85,10 @@ const drop: Command = {
     const dropped: string[] = []
     const progressLine = createProgressLine(process.stderr, Date.now)
     await withPostgres(config, async (sql) => {
-      await record(sql, args, 'drop')
-      for await (const ids of choose(sql, args)) {
-        dropped.push(...(await inTransaction(sql, (tx) => dropDeadLetters(tx, ids))))
+      const [chosen, change] = [readChosen(args), changeOf(args, 'drop')]
+      const pages = chosen === 'all' ? dropAllDeadLetters(sql, change) : [await dropDeadLetters(sql, change, chosen)]
+      for await (const ids of pages) {
+        dropped.push(...ids)
         progressLine.draw(`Dropped: ${dropped.length} so far`)
       }
     }).finally(() => progressLine.end())
@@ -111,30 +99,26 @@ const drop: Command = {
 
 export const DEAD_LETTER_COMMANDS: Command[] = [list, replay, drop]
 
-/** Records the command before the first change. */
-async function record(sql: Sql, args: CommandArguments, verb: 'replay' | 'drop'): Promise<void> {
-  const { businessId = null } = businessOf(args)
-  const target = args.positional(0)
-  if (target !== 'all') checkId('ID', target)
-  await recordCommand(sql, `dead-letters ${verb}`, { businessId, action: `dead-letter.${verb}`, target })
-}
+const changeOf = (args: CommandArguments, verb: 'replay' | 'drop'): DeadLetterChange => ({
+  actor: commandActor(`admin dead-letters ${verb}`),
+  businessId: businessOf(args).businessId ?? null,
+  target: args.positional(0),
+})
 
 function businessOf(args: CommandArguments): { businessId?: string } {
   const business = args.text('business')
   return business === undefined ? {} : { businessId: checkId('--business', business) }
 }
 
-async function* choose(sql: Sql, args: CommandArguments): AsyncGenerator<string[]> {
+function readChosen(args: CommandArguments): string[] | 'all' {
   const id = args.positional(0)
-  if (id === 'all') yield* pageDeadLetters(sql, businessOf(args).businessId)
-  else yield [checkId('ID', id)]
+  return id === 'all' ? id : [checkId('ID', id)]
 }
 
 /**
  * Returns `applied`, `queued`, or the reason why the letter stays. Throws CommandError when the letter does not exist.
  */
-function outcomeOf(replayed: ReplayResult, id: string): string {
-  const read = readReplayOutcome(replayed)
+function outcomeOf(read: ReplayOutcome, id: string): string {
   if (read.outcome === 'not_found') throw notFound(id)
   if (read.outcome === 'not_replayable') return `not replayable: ${read.reason}`
   return read.outcome === 'failed' ? 'failed again' : read.outcome

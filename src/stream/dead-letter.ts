@@ -1,7 +1,5 @@
-/**
- * The operator's commands for dead letters: list them, or send them through the stream again.
- * timeline/drop-dead-letters.ts drops them.
- */
+/** Operators list dead letters, or send them through the stream again. timeline/drop-dead-letters.ts drops them. */
+import { type AuditEntry, recordAudit } from '../audit/audit.ts'
 import type { Sql } from '../stores/postgres.ts'
 import { INACTIVE } from './compose-dead-letter.ts'
 import { describeInvalid } from './decode-entry.ts'
@@ -43,7 +41,7 @@ export async function listDeadLetters(
  * Yields pages of ids, oldest first, of the dead letters that exist at the start. Each id is yielded once, even if its
  * dead letter is not deleted.
  */
-export async function* pageDeadLetters(sql: Sql, businessId?: string): AsyncGenerator<string[]> {
+export async function* pageDeadLetters(sql: Sql, businessId: string | null): AsyncGenerator<string[]> {
   const [{ now: until }] = await sql<[{ now: string }]>`select now()::text as now`
   // Times are read as text, which keeps the microseconds.
   let last = { id: '00000000-0000-0000-0000-000000000000', at: '-infinity' }
@@ -51,7 +49,7 @@ export async function* pageDeadLetters(sql: Sql, businessId?: string): AsyncGene
     const page = await sql<(typeof last)[]>`
       select id, created_at::text as at from dead_letters
       where (created_at, id) > (${last.at}::text::timestamptz, ${last.id}::uuid) and created_at <= ${until}::text::timestamptz
-        ${businessId === undefined ? sql`` : sql`and business_id = ${businessId}`}
+        ${businessId === null ? sql`` : sql`and business_id = ${businessId}`}
       order by created_at, id limit ${PAGE}`
     if (page.length > 0) yield page.map(({ id }) => id)
     if (page.length < PAGE) return
@@ -59,7 +57,31 @@ export async function* pageDeadLetters(sql: Sql, businessId?: string): AsyncGene
   }
 }
 
-export type ReplayResult = SubmitResult | { kind: 'not_found' } | { kind: 'not_replayable'; reason: string }
+/** Who handles dead letters, and how the audit log names those that they chose. */
+export type DeadLetterChange = Omit<AuditEntry, 'action'>
+
+/**
+ * Replays the chosen dead letters, or all: those of the business of `change`, if it has one. Yields what became of each.
+ * The entry of the audit log is written first, so that it exists even after a crash.
+ */
+export async function* replayDeadLetters(
+  deps: { sql: Sql; submit: Submit },
+  change: DeadLetterChange,
+  chosen: readonly string[] | 'all',
+): AsyncGenerator<{ id: string } & ReplayOutcome> {
+  await recordAudit(deps.sql, { ...change, action: 'dead-letter.replay' })
+  const pages = chosen === 'all' ? pageDeadLetters(deps.sql, change.businessId) : [chosen]
+  for await (const ids of pages) {
+    for (const id of ids) {
+      const read = readReplayOutcome(await replayDeadLetter(deps, id))
+      // Another person may have replayed or dropped it since the page was read.
+      if (chosen === 'all' && read.outcome === 'not_found') continue
+      yield { id, ...read }
+    }
+  }
+}
+
+type ReplayResult = SubmitResult | { kind: 'not_found' } | { kind: 'not_replayable'; reason: string }
 
 /**
  * Sends the request again, with the time of its first receipt. The save that applies it deletes the dead letter.
@@ -82,7 +104,7 @@ export type ReplayOutcome =
   | { outcome: 'applied' | 'queued' | 'failed' | 'unavailable' | 'outcome_unknown' | 'not_found' }
   | { outcome: 'not_replayable'; reason: string }
 
-export function readReplayOutcome(replayed: ReplayResult): ReplayOutcome {
+function readReplayOutcome(replayed: ReplayResult): ReplayOutcome {
   if (replayed.kind === 'not_replayable') return { outcome: replayed.kind, reason: replayed.reason }
   if (replayed.kind !== 'answered') return { outcome: replayed.kind }
   const { answer } = replayed

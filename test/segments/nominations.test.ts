@@ -184,7 +184,8 @@ describe('a pass', () => {
     const letters = await lab.sql<{ id: string }[]>`
       select id from dead_letters where business_id = ${businessId} and kind = 'timeline'`
     expect(letters).toHaveLength(1)
-    await lab.sql.begin((tx) => dropDeadLetters(tx, [letters[0]!.id]))
+    const actor = { kind: 'command', id: 'ann', name: 'test' } as const
+    await dropDeadLetters(lab.sql, { businessId, actor, target: null }, [letters[0]!.id])
     while (await shipResent(lab, lab.lease)) continue
     // Contacts of recently shipped rows are always looked at.
     await lab.sql`update outbox set shipped_at = shipped_at - interval '1 minute'`

@@ -1,7 +1,7 @@
 /** Operators handle requests that could not be applied. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { uuidv7 } from 'uuidv7'
-import { listDeadLetters, replayDeadLetter } from '../../src/stream/dead-letter.ts'
+import { type DeadLetterChange, listDeadLetters, replayDeadLetter } from '../../src/stream/dead-letter.ts'
 import type { IngestRequest } from '../../src/stream/entry.ts'
 import { dropDeadLetters } from '../../src/timeline/drop-dead-letters.ts'
 import { type Stack, openStack } from '../support/stack.ts'
@@ -50,7 +50,8 @@ it('is listed, oldest first, of one business or of all', async () => {
   ])
 })
 
-const drop = (id: string) => stack.sql.begin((tx) => dropDeadLetters(tx, [id]))
+const BY: DeadLetterChange = { businessId: null, actor: { kind: 'command', id: 'ann', name: 'test' }, target: null }
+const drop = (id: string) => dropDeadLetters(stack.sql, BY, [id])
 
 it('is dropped once', async () => {
   const id = await bury('no JSON')

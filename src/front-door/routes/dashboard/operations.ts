@@ -1,10 +1,9 @@
 /** The whole installation, for operators: partitions, workers, stores and dead letters. */
 import { type Static, Type } from '@sinclair/typebox'
-import { recordAudit } from '../../../audit/audit.ts'
 import type { Session } from '../../../accounts/sessions.ts'
 import { faultOf } from '../../../rules/faults.ts'
 import { STORES } from '../../../rules/lateness.ts'
-import { listDeadLetters, readReplayOutcome, replayDeadLetter } from '../../../stream/dead-letter.ts'
+import { type DeadLetterChange, listDeadLetters, replayDeadLetters } from '../../../stream/dead-letter.ts'
 import { readHolders } from '../../../stream/lease.ts'
 import { readPartitionMap } from '../../../stream/partition-map.ts'
 import { dropDeadLetters } from '../../../timeline/drop-dead-letters.ts'
@@ -19,7 +18,6 @@ import { BODY_LIMITS, readJson } from '../../http/read-body.ts'
 import { readId } from '../../http/read-id.ts'
 import { closed, count, dateTime, oneOf, orNull, uuid } from '../reply-fields.ts'
 import { SESSION_BODY_ERRORS, SESSION_ERRORS } from './session.ts'
-import { inTransaction } from '../../../stores/transaction.ts'
 
 const STATUS = 'The status of the installation.'
 const LETTERS = 'The dead letters.'
@@ -202,31 +200,24 @@ const ReplayedData = Type.Object(
   closed,
 )
 
-/** The entry of the audit log is written first, so that it exists even after a crash. */
 async function postReplay(app: AppContext, context: RequestContext, session: Session): Promise<Reply> {
   const ids = await readIds(app, context)
-  await recordAudit(app.sql, entryOf(session, 'dead-letter.replay', ids))
+  const deps = { sql: app.sql, submit: app.submitter.submit }
   const results: Static<typeof ReplayedData>['results'] = []
-  for (const id of ids) {
-    const read = readReplayOutcome(await replayDeadLetter({ sql: app.sql, submit: app.submitter.submit }, id))
+  for await (const { id, ...read } of replayDeadLetters(deps, changeOf(session, ids), ids))
     results.push({ id, outcome: read.outcome, reason: 'reason' in read ? read.reason : null })
-  }
   return { message: REPLAYED, data: { results } }
 }
 
 async function postDrop(app: AppContext, context: RequestContext, session: Session): Promise<Reply> {
   const ids = await readIds(app, context)
-  const dropped = await inTransaction(app.sql, async (tx) => {
-    await recordAudit(tx, entryOf(session, 'dead-letter.drop', ids))
-    return dropDeadLetters(tx, ids)
-  })
+  const dropped = await dropDeadLetters(app.sql, changeOf(session, ids), ids)
   return { message: DROPPED, data: { dropped } }
 }
 
-const entryOf = ({ user }: Session, action: string, ids: string[]) => ({
+const changeOf = ({ user }: Session, ids: string[]): DeadLetterChange => ({
   businessId: null,
-  actor: { kind: 'user', id: user.id, name: user.email } as const,
-  action,
+  actor: { kind: 'user', id: user.id, name: user.email },
   target: ids.length === 1 ? (ids[0] ?? null) : null,
   details: { deadLetters: ids.length },
 })
