@@ -15,7 +15,6 @@ const LONG = [
   'test/dashboard/*-page.test.ts',
   'test/end-to-end/{deploy,engines,failed-reads,failed-writes,first-install,import,partitions,upgrade}.test.ts',
   'test/end-to-end/{killed-start,restarted-postgres,start-steps,stopped-start}.test.ts',
-  'test/bench/{segments,verify}.test.ts',
   'test/front-door/{late-stores,outages}.test.ts',
   'test/runtimes/{conformance,drain,probes,sdk-node,smuggling,transactions}.test.ts',
   'test/sdk/browser/{app,consent,delivery,life,page,push,service}.test.ts',
@@ -38,13 +37,12 @@ const SERIAL = [
   'test/workers/lease.test.ts',
 ]
 
-/** Every part of the product under load, killed and frozen: it keeps the machine busy by itself. */
-const FAULTS = ['test/faults/faults.test.ts']
+/** Every part of the product under load, killed, frozen and measured: these keep the machine busy by themselves. */
+const FAULTS = ['test/faults/faults.test.ts', 'test/bench/{segments,verify}.test.ts']
 
 /** These take longest: begun last, they would be waited for with nothing beside them. */
 const FIRST = [
   'dashboard/pages',
-  'bench/segments',
   'end-to-end/killed-start',
   'verify/lost',
   'dashboard/campaigns-page',

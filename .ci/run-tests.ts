@@ -2,13 +2,16 @@
  * Runs all tests, and writes to the file that it is given how many passed and how many failed: `7150 0`.
  *
  * Some tests measure time, and fail on a machine that others keep busy. The files that failed run again, one at a time,
- * and the counts are those of the second run. When many files failed, it was not the machine.
+ * and the counts are those of the second run. Files that fail and then pass are printed and counted as flaky. When many
+ * files failed, it was not the machine.
  */
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 
+/** The faults keep the machine busy by themselves, so nothing runs beside them. */
+const SCRIPTS = ['test:all', 'test:faults']
 const MOST_FILES = 20
 
 /** A test file, and how many of its tests passed and failed. */
@@ -24,21 +27,35 @@ interface Report {
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-ci-'))
-let files = runTests([])
-const again = files.filter(({ failed }) => failed > 0).map(({ name }) => name)
-if (again.length > 0 && again.length <= MOST_FILES && again.every((name) => existsSync(name))) {
-  console.log(`--- again, one at a time: ${again.join(' ')}`)
-  files = [...files.filter(({ name }) => !again.includes(name)), ...runTests(['--no-file-parallelism', ...again])]
-}
+const runs = SCRIPTS.map(runTwice)
 rmSync(folder, { recursive: true })
+const files = runs.flatMap((run) => run.files)
+const flaky = runs.flatMap((run) => run.flaky)
+for (const name of flaky) console.log(`flaky: ${name}`)
+console.log(`${flaky.length} flaky files`)
 const sum = (count: (file: Counted) => number) => files.reduce((total, file) => total + count(file), 0)
 writeFileSync(process.argv[2] ?? '', `${sum(({ passed }) => passed)} ${sum(({ failed }) => failed)}\n`)
 
-function runTests(options: string[]): Counted[] {
+/** Runs a script, and once more the files that failed. Returns the last counts of each file, and the flaky ones. */
+function runTwice(script: string): { files: Counted[]; flaky: string[] } {
+  const first = runTests(script, [])
+  const failed = first.filter((file) => file.failed > 0).map(({ name }) => name)
+  if (failed.length === 0 || failed.length > MOST_FILES || !failed.every((name) => existsSync(name)))
+    return { files: first, flaky: [] }
+  console.log(`--- again, one at a time: ${failed.join(' ')}`)
+  const second = runTests(script, ['--no-file-parallelism', ...failed])
+  const recovered = second.filter((file) => file.failed === 0 && failed.includes(file.name))
+  return {
+    files: [...first.filter(({ name }) => !failed.includes(name)), ...second],
+    flaky: recovered.map(({ name }) => name),
+  }
+}
+
+function runTests(script: string, options: string[]): Counted[] {
   const file = join(folder, 'report.json')
   rmSync(file, { force: true })
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${file}`]
-  const { status } = spawnSync('npm', ['run', 'test:all', '--', ...reporters, ...options], { stdio: 'inherit' })
+  const { status } = spawnSync('npm', ['run', script, '--', ...reporters, ...options], { stdio: 'inherit' })
   const report = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Report) : { testResults: [] }
   const counted = report.testResults.map(({ name, status: outcome, assertionResults }) => {
     const count = (wanted: string) => assertionResults.filter((test) => test.status === wanted).length
