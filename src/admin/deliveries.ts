@@ -1,4 +1,5 @@
 /** `admin deliveries …`: the conversions that are sent to destinations. */
+import { commandActor } from '../audit/command-actor.ts'
 import {
   DELIVERY_STATES,
   type DeliveryState,
@@ -13,7 +14,6 @@ import { truncateList, describeMore } from './truncate-list.ts'
 import { withPostgres } from './open-postgres.ts'
 import type { Config } from '../config.ts'
 import { formatTable } from './format-help.ts'
-import { recordCommand } from './record-command.ts'
 
 const MAX_LISTED = 10_000
 const HEADS = ['DELIVERY', 'CREATED', 'DESTINATION', 'STATE', 'TYPE', 'EVENT', 'ATTEMPTS', 'NEXT', 'LAST REASON']
@@ -95,13 +95,9 @@ async function handle(
   const id = word === 'all' ? null : checkId('ID', word)
   const chosen = { ...readFilter(args), id }
   const report = (soFar: number) => void process.stderr.write(`${done}: ${soFar} so far\n`)
-  const deliveries = await withPostgres(config, async (sql) => {
-    const { businessId, destinationId } = chosen
-    const details = destinationId === null ? {} : { destinationId }
-    const entry = { businessId, action: `delivery.${change.verb}`, target: word, details }
-    await recordCommand(sql, `deliveries ${change.verb}`, entry)
-    return change.by(sql, chosen, report)
-  })
+  const details = chosen.destinationId === null ? {} : { destinationId: chosen.destinationId }
+  const named = { actor: commandActor(`admin deliveries ${change.verb}`), target: word, details }
+  const deliveries = await withPostgres(config, (sql) => change.by(sql, named, chosen, report))
   if (id !== null && deliveries === 0)
     throw new CommandError(
       'delivery_not_found',

@@ -1,4 +1,5 @@
 /** `admin destination …`: the ad platforms and webhooks to which conversions are sent. */
+import { commandActor } from '../audit/command-actor.ts'
 import { readActive, readName } from '../businesses/settings.ts'
 import { changeDestination, createDestination } from '../deliveries/change-destination.ts'
 import { type Destination, listDestinations, removeDestination } from '../deliveries/destinations.ts'
@@ -6,8 +7,6 @@ import { checkTargets, readSettings, readTypes } from '../deliveries/read-destin
 import { DESTINATION_KINDS, settingNames } from '../deliveries/settings.ts'
 import { makeSigningKey } from '../outbound/standard-webhooks.ts'
 import { CONVERSION_TYPES } from '../rules/events/facts.ts'
-import type { Queryable } from '../stores/postgres.ts'
-import { inTransaction } from '../stores/transaction.ts'
 import { requireBusiness } from './business.ts'
 import { checkId, readOption } from './read-option.ts'
 import { type Command, type Option, UsageError, showDefaults } from './command.ts'
@@ -16,7 +15,6 @@ import { openGuard, requireDestination, withDestination } from './find-destinati
 import { test } from './test-destination.ts'
 import { readKind, readSecret, readSettingTexts, readTypeNames, withOperatorErrors } from './read-destination.ts'
 import { formatTable } from './format-help.ts'
-import { recordCommand } from './record-command.ts'
 import { SECRETS_KEY_NOTE, requireSecretsKey, secretsKeyReminder } from './require-secrets-key.ts'
 
 const SETTINGS: Record<string, Option> = {
@@ -55,12 +53,8 @@ const add: Command = {
       await withOperatorErrors(() => checkTargets(settings, guard))
       await requireBusiness(sql, businessId)
       const secretsKey = await requireSecretsKey(sql, config)
-      return inTransaction(sql, async (tx) => {
-        const target = await createDestination(tx, { businessId, kind, name, types, settings, secret }, secretsKey)
-        const change = { businessId, action: 'destination.add', target, details: { kind, name, types } }
-        await recordCommand(tx, 'destination add', change)
-        return target
-      })
+      const by = { businessId, actor: commandActor('admin destination add') }
+      return createDestination(sql, by, { kind, name, types, settings, secret }, secretsKey)
     })
     const shown = createdKey === undefined ? '' : `. Copy its signing key now, it is shown only once:\n${createdKey}`
     return {
@@ -98,8 +92,9 @@ const update: Command = {
         settings: readSettingTexts(found.kind, args),
         ...(parts && { secret: { parts, secretsKey: await requireSecretsKey(sql, config) } }),
       }
-      const context = { guard: await openGuard(config, sql), record: recordUpdate(found) }
-      const isChanged = await withOperatorErrors(() => changeDestination(sql, found, wanted, context))
+      const deps = { sql, guard: await openGuard(config, sql) }
+      const actor = commandActor('admin destination update')
+      const isChanged = await withOperatorErrors(() => changeDestination(deps, actor, found, wanted))
       if (!isChanged) await requireDestination(sql, found.id)
       return found.id
     })
@@ -111,16 +106,6 @@ const update: Command = {
     }
   },
 }
-
-const recordUpdate =
-  ({ businessId, id }: Destination) =>
-  (tx: Queryable, changed: string[]): Promise<void> =>
-    recordCommand(tx, 'destination update', {
-      businessId,
-      action: 'destination.update',
-      target: id,
-      details: { changed },
-    })
 
 function readNewSecret(
   { kind }: Destination,
@@ -140,10 +125,7 @@ const remove: Command = {
     if (!args.flag('yes')) throw new UsageError('Its queued conversions are deleted, too. To confirm, add --yes')
     const destinationId = await withDestination(config, args, async (sql, found) => {
       const report = (soFar: number) => void process.stderr.write(`Dropped: ${soFar} so far\n`)
-      const { businessId, id: target, kind, name } = found
-      const change = { businessId, action: 'destination.remove', target, details: { kind, name } }
-      await recordCommand(sql, 'destination remove', change)
-      await removeDestination(sql, found, { report })
+      await removeDestination(sql, commandActor('admin destination remove'), found, { report })
       return found.id
     })
     return { json: { destinationId, removed: true }, text: `Destination ${destinationId} was removed` }

@@ -1,7 +1,8 @@
-/** Creates and changes destinations, for commands and the dashboard. Both record who did it in the same transaction. */
+/** Creates and changes destinations, for commands and the dashboard. */
+import { type Actor, recordAudit } from '../audit/audit.ts'
 import type { TargetGuard } from '../outbound/target-guard.ts'
 import type { ConversionType } from '../rules/events/facts.ts'
-import type { Queryable, Sql } from '../stores/postgres.ts'
+import type { Sql } from '../stores/postgres.ts'
 import { inTransaction } from '../stores/transaction.ts'
 import { sealSecret } from '../stores/seal-secret.ts'
 import {
@@ -17,20 +18,26 @@ import { type SettingText, checkTargets, readSettings, readTypes } from './read-
 import { withFormerKey } from './signing-key.ts'
 
 /** A new destination that has been checked, including its addresses. `secret` is not sealed yet. */
-export interface NewDestination extends Pick<Destination, 'businessId' | 'kind' | 'name' | 'types' | 'settings'> {
+export interface NewDestination extends Pick<Destination, 'kind' | 'name' | 'types' | 'settings'> {
   secret: object
 }
 
-/** Returns the id of the destination. Call it in a transaction. Throws RequestError `limit_reached`. */
+/** Returns the id of the destination. Throws RequestError `limit_reached`. */
 export async function createDestination(
-  tx: Queryable,
+  sql: Sql,
+  { businessId, actor }: { businessId: string; actor: Actor },
   { secret, ...destination }: NewDestination,
   secretsKey: string,
 ): Promise<string> {
   const id = newDestinationId()
   const sealed = sealSecret(secret, id, secretsKey)
-  await addDestination(tx, { ...destination, id, secret: sealed })
-  return id
+  const { kind, name, types } = destination
+  return inTransaction(sql, async (tx) => {
+    await addDestination(tx, { ...destination, businessId, id, secret: sealed })
+    const entry = { businessId, actor, action: 'destination.add', target: id }
+    await recordAudit(tx, { ...entry, details: { kind, name, types } })
+    return id
+  })
 }
 
 /** Omitted fields keep their values. */
@@ -43,31 +50,25 @@ export interface WantedChange {
   secret?: { parts: object; secretsKey: string }
 }
 
-interface ChangeContext {
-  guard: TargetGuard
-  /**
-   * Writes the change to the audit log. Names the changed fields without their values: an address can contain a secret.
-   */
-  record: (tx: Queryable, changed: string[]) => Promise<void>
-}
-
 /**
  * Changes a destination. If another change has been made in the meantime, applies this one on top of it. Returns false
  * when the destination no longer exists. Throws SettingsError.
  */
 export async function changeDestination(
-  sql: Sql,
+  { sql, guard }: { sql: Sql; guard: TargetGuard },
+  actor: Actor,
   found: SealedDestination,
   wanted: WantedChange,
-  { guard, record }: ChangeContext,
 ): Promise<boolean> {
+  const entry = { businessId: found.businessId, actor, action: 'destination.update', target: found.id }
   for (let before: SealedDestination | undefined = found; before; before = await findDestination(sql, found.id)) {
     const current = before
     const change = composeChange(current, wanted)
     if (change.settings) await checkTargets(change.settings, guard)
     const isDone = await inTransaction(sql, async (tx) => {
       if (!(await updateDestination(tx, current, change))) return false
-      await record(tx, Object.keys(change))
+      // Without their values: an address can contain a secret.
+      await recordAudit(tx, { ...entry, details: { changed: Object.keys(change) } })
       return true
     })
     if (isDone) return true

@@ -3,6 +3,7 @@
  * events are recorded with the change.
  */
 import { uuidv7 } from 'uuidv7'
+import { type Actor, recordAudit } from '../audit/audit.ts'
 import { RequestError } from '../errors.ts'
 import { faultOf } from '../rules/faults.ts'
 import { CHUNK_ROWS } from '../stores/run-in-chunks.ts'
@@ -99,10 +100,16 @@ interface Removal {
 /**
  * Removes a destination with its queued conversions and its history. First stops queueing and deletes the deliveries in
  * chunks, because the last statement blocks the saves of the business. Returns false when `signal` stopped it: call it
- * again to remove the rest.
+ * again to remove the rest. The entry of the audit log is written before the first step.
  */
-export async function removeDestination(sql: Sql, destination: Destination, removal: Removal = {}): Promise<boolean> {
-  const { businessId, id } = destination
+export async function removeDestination(
+  sql: Sql,
+  actor: Actor,
+  destination: Destination,
+  removal: Removal = {},
+): Promise<boolean> {
+  const { businessId, id, kind, name } = destination
+  await recordAudit(sql, { businessId, actor, action: 'destination.remove', target: id, details: { kind, name } })
   const raised = () =>
     sql`update businesses set config_version = config_version + 1 where id = ${businessId} returning id`
   await sql`

@@ -1,6 +1,8 @@
 /** Lists, retries and drops deliveries for an operator. */
+import { type AuditEntry, recordAudit } from '../audit/audit.ts'
 import { CHUNK_ROWS, runInChunks } from '../stores/run-in-chunks.ts'
 import type { Queryable, Sql } from '../stores/postgres.ts'
+import { inTransaction } from '../stores/transaction.ts'
 import type { Attempt } from './record-delivery.ts'
 
 export const DELIVERY_STATES = ['queued', 'sent', 'dead'] as const
@@ -76,22 +78,24 @@ const columns = (sql: Sql) => sql`
 
 const inState = (sql: Sql, state: DeliveryState | null) => (state === null ? sql`true` : sql`state = ${state}`)
 
+/** Who handles deliveries, and how the audit log names those that they chose. */
+type DeliveryChange = Omit<AuditEntry, 'businessId' | 'action'>
+
 /**
  * Makes deliveries due now, with their full number of tries: all that were given up, or the one that is waiting for its
  * next attempt. Calls `report` with the number so far. Returns the number of deliveries.
  */
 export async function retryDeliveries(
-  sql: Queryable,
+  sql: Sql,
+  change: DeliveryChange,
   chosen: DeliverySelection,
   report?: (soFar: number) => void,
 ): Promise<number> {
-  return runInChunks(
-    () => sql`
-      with step as materialized (${unsent(sql, chosen)})
-      update deliveries d set state = 'queued', attempts = 0, next_attempt_at = now(), settled_at = null
-      from step where d.business_id = step.business_id and d.id = step.id and d.claim is null`,
-    report,
-  )
+  const step = (db: Queryable) => db`
+    with step as materialized (${unsent(db, chosen)})
+    update deliveries d set state = 'queued', attempts = 0, next_attempt_at = now(), settled_at = null
+    from step where d.business_id = step.business_id and d.id = step.id and d.claim is null`
+  return handle(sql, { ...change, businessId: chosen.businessId, action: 'delivery.retry' }, chosen, { step, report })
 }
 
 /**
@@ -99,16 +103,36 @@ export async function retryDeliveries(
  * `retryDeliveries`.
  */
 export async function dropDeliveries(
-  sql: Queryable,
+  sql: Sql,
+  change: DeliveryChange,
   chosen: DeliverySelection,
   report?: (soFar: number) => void,
 ): Promise<number> {
-  return runInChunks(
-    () => sql`
-      with step as materialized (${unsent(sql, chosen)})
-      delete from deliveries d using step where d.business_id = step.business_id and d.id = step.id`,
+  const step = (db: Queryable) => db`
+    with step as materialized (${unsent(db, chosen)})
+    delete from deliveries d using step where d.business_id = step.business_id and d.id = step.id`
+  return handle(sql, { ...change, businessId: chosen.businessId, action: 'delivery.drop' }, chosen, { step, report })
+}
+
+/** A change of all is recorded first, because a large number of deliveries is changed in chunks. */
+async function handle(
+  sql: Sql,
+  entry: AuditEntry,
+  { id }: DeliverySelection,
+  {
+    step,
     report,
-  )
+  }: { step: (db: Queryable) => PromiseLike<{ count: number }>; report: ((soFar: number) => void) | undefined },
+): Promise<number> {
+  if (id === null) {
+    await recordAudit(sql, entry)
+    return runInChunks(() => step(sql), report)
+  }
+  return inTransaction(sql, async (tx) => {
+    const { count } = await step(tx)
+    if (count > 0) await recordAudit(tx, entry)
+    return count
+  })
 }
 
 /** Selects one chunk of them. Waits for rows that a merge or an erasure has locked. */

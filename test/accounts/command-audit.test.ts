@@ -207,6 +207,8 @@ it('a command that changes nothing, or is refused, leaves none', async () => {
   const unknown = '01a20885-0000-7000-8000-000000000000'
   await expect(run('key revoke', unknown)).rejects.toThrow('no key')
   await expect(run('business update', unknown, '--currency', 'EUR')).rejects.toThrow('no business')
+  for (const command of ['deliveries retry', 'deliveries drop'])
+    await expect(run(command, unknown, '--business', businessId)).rejects.toThrow('does not exist')
   await expect(run('dead-letters drop', 'nonsense', '--business', businessId)).rejects.toThrow('ID')
   expect(await entries(businessId)).toEqual([])
 })

@@ -1,5 +1,6 @@
 /** Destinations, contacts with clicks, and the states of their conversions. */
 import { uuidv7 } from 'uuidv7'
+import type { Actor } from '../../src/audit/audit.ts'
 import { addDestination } from '../../src/deliveries/destinations.ts'
 import { guardOf } from '../../src/outbound/target-guard.ts'
 import { sealSecret } from '../../src/stores/seal-secret.ts'
@@ -7,6 +8,7 @@ import type { DestinationKind } from '../../src/deliveries/settings.ts'
 import { CONVERSION_TYPES, type ConversionType } from '../../src/rules/events/facts.ts'
 import type { Sql } from '../../src/stores/postgres.ts'
 
+export const ACTOR: Actor = { kind: 'command', id: 'test', name: 'test' }
 export const SECRETS_KEY = 'ab'.repeat(32)
 /** In these tests, the platforms run on this machine. */
 export const LOOPBACK_GUARD = guardOf({ port: 0, workerMetricsPort: undefined, allowLoopbackTargets: true })

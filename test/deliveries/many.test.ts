@@ -6,7 +6,7 @@ import { purgeDeliveries } from '../../src/deliveries/purge-deliveries.ts'
 import { connectPostgres } from '../../src/stores/postgres.ts'
 import { eventFact, openPipeline, track } from '../support/facts.ts'
 import { type Stack, createBusiness, openStack } from '../support/stack.ts'
-import { addTo } from './delivery-lab.ts'
+import { ACTOR, addTo } from './delivery-lab.ts'
 
 let stack: Stack
 let businessId: string
@@ -32,6 +32,7 @@ async function count(): Promise<Record<string, number>> {
     select state, count(*)::int as count from deliveries where business_id = ${businessId} group by state`
   return Object.fromEntries(rows.map(({ state, count: many }) => [state, many]))
 }
+const BY = { actor: ACTOR, target: null }
 const all = () => ({ id: null, businessId, destinationId: null })
 
 describe.each([
@@ -49,12 +50,12 @@ describe.each([
   })
 
   it('are due again', async () => {
-    expect(await retryDeliveries(stack.sql, all(), report)).toBe(many)
+    expect(await retryDeliveries(stack.sql, BY, all(), report)).toBe(many)
     expect([await count(), reported]).toEqual([{ queued: many, sent: 3 }, steps])
   })
 
   it('are dropped', async () => {
-    expect(await dropDeliveries(stack.sql, all(), report)).toBe(many)
+    expect(await dropDeliveries(stack.sql, BY, all(), report)).toBe(many)
     expect([await count(), reported]).toEqual([{ sent: 3 }, steps])
   })
 
@@ -74,13 +75,13 @@ it('go in steps whatever the plan, also with one that reads the step again for e
   const report = (soFar: number) => void reported.push(soFar)
   await stack.sql`delete from deliveries`
   await fill(2001)
-  expect(await retryDeliveries(sql, all(), report)).toBe(2001)
+  expect(await retryDeliveries(sql, BY, all(), report)).toBe(2001)
   await stack.sql`update deliveries set state = 'dead', settled_at = now() - interval '1 hour'`
   await fill(2000)
   expect([await purgeDeliveries(sql, 60_000), await count()]).toEqual(['more', { dead: 2001 }])
-  expect(await dropDeliveries(sql, all(), report)).toBe(2001)
+  expect(await dropDeliveries(sql, BY, all(), report)).toBe(2001)
   await fill(4001)
-  await removeDestination(sql, (await findDestination(sql, destination))!, { report })
+  await removeDestination(sql, ACTOR, (await findDestination(sql, destination))!, { report })
   expect([await count(), reported]).toEqual([{}, [2000, 2000, 2000, 4000]])
   await sql.end()
 })
@@ -92,7 +93,7 @@ describe('a destination is removed', () => {
     const settling = await stack.sql.reserve()
     await settling`begin`
     await settling`update deliveries set last_error = 'r' where destination_id = ${destination}`
-    const removing = removeDestination(stack.sql, removed)
+    const removing = removeDestination(stack.sql, ACTOR, removed)
     // Gives the removal time to wait for a lock.
     await new Promise((resolve) => setTimeout(resolve, 300))
     await settling`update destinations set held_until = now() where id = ${destination}`
@@ -110,7 +111,7 @@ describe('a destination is removed', () => {
     const reported: number[] = []
     const report = (soFar: number) => void reported.push(soFar)
     const found = (await findDestination(stack.sql, destination))!
-    expect(await removeDestination(stack.sql, found, { report })).toBe(true)
+    expect(await removeDestination(stack.sql, ACTOR, found, { report })).toBe(true)
     expect([await count(), reported]).toEqual([{ sent: 2 }, [2000, 4000]])
     expect(await findDestination(stack.sql, destination)).toBeUndefined()
   })
@@ -118,7 +119,7 @@ describe('a destination is removed', () => {
   it('in as many steps as there is time for, and takes nothing in between them', async () => {
     await fill(4001)
     const found = (await findDestination(stack.sql, destination))!
-    const step = () => removeDestination(stack.sql, found, { signal: AbortSignal.abort() })
+    const step = () => removeDestination(stack.sql, ACTOR, found, { signal: AbortSignal.abort() })
     expect([await step(), await count()]).toEqual([false, { dead: 2001 }])
     expect(await findDestination(stack.sql, destination)).toMatchObject({ active: false })
     expect([await step(), await count()]).toEqual([false, { dead: 1 }])
@@ -135,7 +136,7 @@ describe('a destination is removed', () => {
     await fill(2000, 'sent', removed)
     const bought: Promise<unknown>[] = []
     const report = () => void bought.push(buy())
-    await removeDestination(stack.sql, (await findDestination(stack.sql, removed))!, { report })
+    await removeDestination(stack.sql, ACTOR, (await findDestination(stack.sql, removed))!, { report })
     expect(await Promise.all(bought)).toHaveLength(1)
     expect(await count()).toEqual({})
   })

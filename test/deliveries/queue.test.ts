@@ -4,7 +4,7 @@ import { claimDeliveries } from '../../src/deliveries/claim-deliveries.ts'
 import { findDestination, removeDestination, updateDestination } from '../../src/deliveries/destinations.ts'
 import { NOW, type Pipeline, batch, eventFact, identify, identifyFact, openPipeline, track } from '../support/facts.ts'
 import { type Stack, createBusiness, openStack } from '../support/stack.ts'
-import { addTo, addVisitor, readDeliveries } from './delivery-lab.ts'
+import { ACTOR, addTo, addVisitor, readDeliveries } from './delivery-lab.ts'
 
 const DAY = 86_400_000
 const ANN = { email: 'ann@x.io' }
@@ -45,7 +45,7 @@ describe('nothing is queued', () => {
     const removed = await addTo(stack.sql, businessId, 'webhook')
     await buy()
     await updateDestination(stack.sql, (await findDestination(stack.sql, off))!, { active: false })
-    await removeDestination(stack.sql, (await findDestination(stack.sql, removed))!)
+    await removeDestination(stack.sql, ACTOR, (await findDestination(stack.sql, removed))!)
     await buy()
     expect(await queued()).toMatchObject([{ destination_id: off }])
   })

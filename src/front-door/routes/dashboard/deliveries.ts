@@ -1,6 +1,5 @@
 /** Deliveries of conversions to destinations, and their retries. */
 import { type Static, Type } from '@sinclair/typebox'
-import { recordAudit } from '../../../audit/audit.ts'
 import {
   DELIVERY_STATES,
   type Delivery,
@@ -21,7 +20,6 @@ import { readId } from '../../http/read-id.ts'
 import { PAGE_QUERY, invalidCursor, queryOf, readPage } from '../../http/read-page.ts'
 import { closed, count, dateTime, nextCursor, oneOf, orNull, uuid } from '../reply-fields.ts'
 import { MEMBER_BODY_ERRORS, MEMBER_ERRORS } from './session.ts'
-import { inTransaction } from '../../../stores/transaction.ts'
 
 const DELIVERIES = 'The deliveries.'
 const ATTEMPTS = 'The attempts.'
@@ -127,28 +125,24 @@ const RetrySchema = Type.Object({
 })
 const checkRetry = compileCheck(RetrySchema)
 
-/** The request is recorded first, because a large number of deliveries is changed in chunks. */
 async function postRetry(app: AppContext, context: RequestContext, { business, actor }: Principal): Promise<Reply> {
   const sent = requireBody(checkRetry(await readJson(app, context, BODY_LIMITS.single)))
   const businessId = business.id
   const destinationId = sent.destinationId === undefined ? null : readId(sent.destinationId)
   if (sent.destinationId !== undefined && destinationId === null)
     throw invalidRequest([faultOf('destinationId', 'destination_id')])
-  const entry = { businessId, actor, action: 'delivery.retry' }
   if (sent.deliveryId === undefined) {
     if (sent.all !== true)
       throw invalidRequest([{ ...faultOf('', 'at_least_one', { fields: 'deliveryId, all' }), path: 'deliveryId' }])
-    await recordAudit(app.sql, { ...entry, target: destinationId, details: { all: true } })
-    const retried = await retryDeliveries(app.sql, { businessId, destinationId, id: null })
+    const change = { actor, target: destinationId, details: { all: true } }
+    const retried = await retryDeliveries(app.sql, change, { businessId, destinationId, id: null })
     return { message: RETRIED, data: { retried } }
   }
   const id = readId(sent.deliveryId)
   if (id === null) throw deliveryNotFound()
-  await inTransaction(app.sql, async (tx) => {
-    if ((await retryDeliveries(tx, { businessId, destinationId, id })) === 0) throw deliveryNotFound()
-    await recordAudit(tx, { ...entry, target: id })
-  })
-  return { message: RETRIED, data: { retried: 1 } }
+  const retried = await retryDeliveries(app.sql, { actor, target: id }, { businessId, destinationId, id })
+  if (retried === 0) throw deliveryNotFound()
+  return { message: RETRIED, data: { retried } }
 }
 
 const deliveryNotFound = () => new RequestError('not_found', { reason: faultOf('', 'delivery_gone') })

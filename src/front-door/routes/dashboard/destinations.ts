@@ -3,7 +3,6 @@
  * that was just made.
  */
 import { type Static, Type } from '@sinclair/typebox'
-import { recordAudit } from '../../../audit/audit.ts'
 import { changeDestination, createDestination } from '../../../deliveries/change-destination.ts'
 import {
   type SealedDestination,
@@ -34,7 +33,6 @@ import {
   readNewDestination,
 } from './read-destination.ts'
 import { MEMBER_BODY_ERRORS, MEMBER_ERRORS } from './session.ts'
-import { inTransaction } from '../../../stores/transaction.ts'
 
 const DESTINATIONS = 'The destinations.'
 const ADDED = 'The destination is added.'
@@ -93,13 +91,8 @@ async function postDestination(app: AppContext, context: RequestContext, { busin
   const sent = requireBody(checkNew(await readJson(app, context, BODY_LIMITS.single)))
   const secretsKey = requireSecretsKey(app)
   const { signingKey, ...destination } = await readNewDestination(sent, app.guard)
-  const businessId = business.id
-  const destinationId = await inTransaction(app.sql, async (tx) => {
-    const target = await createDestination(tx, { businessId, ...destination }, secretsKey)
-    const { kind, name, types } = destination
-    await recordAudit(tx, { businessId, actor, action: 'destination.add', target, details: { kind, name, types } })
-    return target
-  })
+  const by = { businessId: business.id, actor }
+  const destinationId = await createDestination(app.sql, by, destination, secretsKey)
   return { message: ADDED, data: { destinationId, signingKey } satisfies Static<typeof AddedData> }
 }
 
@@ -111,15 +104,7 @@ async function patchDestination(app: AppContext, context: RequestContext, { busi
   const found = await requireDestination(app, context, business.id)
   const { wanted, parts, signingKey } = await readChange(found, sent)
   const secret = parts && { secret: { parts, secretsKey: requireSecretsKey(app) } }
-  const entry = { businessId: business.id, actor, action: 'destination.update', target: found.id }
-  const isChanged = await withRequestErrors(() =>
-    changeDestination(
-      app.sql,
-      found,
-      { ...wanted, ...secret },
-      { guard: app.guard, record: (tx, changed) => recordAudit(tx, { ...entry, details: { changed } }) },
-    ),
-  )
+  const isChanged = await withRequestErrors(() => changeDestination(app, actor, found, { ...wanted, ...secret }))
   if (!isChanged) throw destinationNotFound()
   return { message: CHANGED, data: { signingKey } satisfies Static<typeof ChangedData> }
 }
@@ -132,10 +117,7 @@ const ChangedData = Type.Object({ signingKey: signingKeyData }, closed)
  */
 async function deleteDestination(app: AppContext, context: RequestContext, { business, actor }: Principal) {
   const found = await requireDestination(app, context, business.id)
-  const { id: target, kind, name } = found
-  const entry = { businessId: business.id, actor, action: 'destination.remove', target, details: { kind, name } }
-  await recordAudit(app.sql, entry)
-  const isRemoved = await removeDestination(app.sql, found, { signal: AbortSignal.timeout(REMOVE_MS) })
+  const isRemoved = await removeDestination(app.sql, actor, found, { signal: AbortSignal.timeout(REMOVE_MS) })
   return { message: isRemoved ? REMOVED : REMOVING, data: { isRemoved } satisfies Static<typeof RemovedData> }
 }
 
