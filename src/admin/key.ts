@@ -1,12 +1,11 @@
 /** `admin key …` */
-import { KEY_KINDS, createKey, listKeys, readKeyKind, revokeKey, storeKey } from '../businesses/keys.ts'
+import { commandActor } from '../audit/command-actor.ts'
+import { KEY_KINDS, createKey, importKey, listKeys, readKeyKind, revokeKey } from '../businesses/keys.ts'
 import { requireBusiness } from './business.ts'
 import { checkId } from './read-option.ts'
 import { type Command, CommandError, UsageError } from './command.ts'
 import { withPostgres } from './open-postgres.ts'
 import { formatTable } from './format-help.ts'
-import { recordCommand } from './record-command.ts'
-import { inTransaction } from '../stores/transaction.ts'
 
 const BUSINESS = { value: 'ID', help: 'The business that the key gives access to' }
 
@@ -25,18 +24,13 @@ const create: Command = {
     if (!kind) throw new UsageError(`--kind must be secret or publishable, not "${wanted}"`)
     const createdKey = await withPostgres(config, async (sql) => {
       await requireBusiness(sql, businessId)
-      return inTransaction(sql, async (tx) => {
-        const created = await createKey(tx, businessId, kind)
-        const change = { businessId, action: 'key.create', target: created.keyId, details: { kind } }
-        await recordCommand(tx, 'key create', change)
-        return created
-      })
+      return createKey(sql, { businessId, actor: commandActor('admin key create') }, kind)
     })
     return { json: createdKey, text: `Key ${createdKey.keyId}. Copy it now, it is shown only once:\n${createdKey.key}` }
   },
 }
 
-const importKey: Command = {
+const importOne: Command = {
   name: 'key import',
   summary: 'Import a key that was made elsewhere, such as an older sluice_live_ key',
   options: { business: BUSINESS, key: { value: 'KEY', help: 'The whole key; only its hash is stored' } },
@@ -48,12 +42,7 @@ const importKey: Command = {
     if (typeof kind !== 'string') throw new UsageError(`--key ${kind.broken}`)
     const keyId = await withPostgres(config, async (sql) => {
       await requireBusiness(sql, businessId)
-      return inTransaction(sql, async (tx) => {
-        const id = await storeKey(tx, businessId, kind, key)
-        const change = { businessId, action: 'key.import', target: id, details: { kind } }
-        if (id !== null) await recordCommand(tx, 'key import', change)
-        return id
-      })
+      return importKey(sql, { businessId, actor: commandActor('admin key import') }, kind, key)
     })
     if (keyId === null)
       throw new CommandError(
@@ -70,15 +59,9 @@ const revoke: Command = {
   positionals: ['KEYID'],
   async run(config, args) {
     const keyId = checkId('KEYID', args.positional(0))
-    const businessId = await withPostgres(config, (sql) =>
-      inTransaction(sql, async (tx) => {
-        const id = await revokeKey(tx, keyId)
-        if (id !== null) await recordCommand(tx, 'key revoke', { businessId: id, action: 'key.revoke', target: keyId })
-        return id
-      }),
-    )
-    if (businessId === null)
-      throw new CommandError('key_not_found', `There is no key ${keyId}. To see all: admin key list`)
+    const by = { businessId: null, actor: commandActor('admin key revoke') }
+    const isRevoked = await withPostgres(config, (sql) => revokeKey(sql, by, keyId))
+    if (!isRevoked) throw new CommandError('key_not_found', `There is no key ${keyId}. To see all: admin key list`)
     return { json: { keyId, revoked: true }, text: `Key ${keyId} was revoked` }
   },
 }
@@ -113,4 +96,4 @@ const list: Command = {
   },
 }
 
-export const KEY_COMMANDS: Command[] = [create, importKey, revoke, list]
+export const KEY_COMMANDS: Command[] = [create, importOne, revoke, list]

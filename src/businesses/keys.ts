@@ -1,9 +1,11 @@
 /** API keys. Only their hashes are stored, so a key can be shown only once. */
 import { createHash, randomBytes } from 'node:crypto'
 import { uuidv7 } from 'uuidv7'
+import { type Actor, recordAudit } from '../audit/audit.ts'
 import { RequestError } from '../errors.ts'
 import { faultOf } from '../rules/faults.ts'
-import type { Queryable } from '../stores/postgres.ts'
+import type { Queryable, Sql } from '../stores/postgres.ts'
+import { inTransaction } from '../stores/transaction.ts'
 
 export const KEY_KINDS = ['secret', 'publishable'] as const
 export type KeyKind = (typeof KEY_KINDS)[number]
@@ -27,23 +29,55 @@ const RANDOM_BYTES = 24
 /** Per business; revoked keys do not count. */
 export const MAX_ACTIVE_KEYS = 50
 
-/** Creates a key and stores it as `storeKey` does. This is the only time that `key` is available. */
-export async function createKey(
-  sql: Queryable,
-  businessId: string,
+interface KeyChange {
+  businessId: string
+  actor: Actor
+}
+
+/** Of a new key. This is the only time that `key` is available. */
+interface CreatedKey {
+  keyId: string
+  key: string
+}
+
+/** Throws RequestError `limit_reached`. */
+export async function createKey(sql: Sql, { businessId, actor }: KeyChange, kind: KeyKind): Promise<CreatedKey> {
+  return inTransaction(sql, async (tx) => {
+    const created = await insertKey(tx, businessId, kind)
+    const entry = { businessId, actor, action: 'key.create', target: created.keyId }
+    await recordAudit(tx, { ...entry, details: { kind } })
+    return created
+  })
+}
+
+/**
+ * Stores a key that was made elsewhere. Returns its id, or null when it is already stored, even if revoked. Throws
+ * RequestError `limit_reached`.
+ */
+export async function importKey(
+  sql: Sql,
+  { businessId, actor }: KeyChange,
   kind: KeyKind,
-): Promise<{ keyId: string; key: string }> {
+  key: string,
+): Promise<string | null> {
+  return inTransaction(sql, async (tx) => {
+    const id = await storeKey(tx, businessId, kind, key)
+    const entry = { businessId, actor, action: 'key.import', target: id, details: { kind } }
+    if (id !== null) await recordAudit(tx, entry)
+    return id
+  })
+}
+
+/** Creates a key without an entry in the audit log. Throws as `createKey` does. */
+export async function insertKey(sql: Queryable, businessId: string, kind: KeyKind): Promise<CreatedKey> {
   const key = `${PREFIXES[kind]}${randomBytes(RANDOM_BYTES).toString('hex')}`
   const keyId = await storeKey(sql, businessId, kind, key)
   if (keyId === null) throw new Error('two random keys are the same')
   return { keyId, key }
 }
 
-/**
- * Stores an existing key. Returns its id, or null when it is already stored, even if revoked. Throws RequestError
- * `limit_reached`. Call it in a transaction, so that keys stored at the same time are counted one after the other.
- */
-export async function storeKey(sql: Queryable, businessId: string, kind: KeyKind, key: string): Promise<string | null> {
+/** Call it in a transaction, so that keys stored at the same time are counted one after the other. */
+async function storeKey(sql: Queryable, businessId: string, kind: KeyKind, key: string): Promise<string | null> {
   await sql`select from businesses where id = ${businessId} for no key update`
   const [{ active }] = await sql<[{ active: number }]>`
     select count(*)::int as active from api_keys where business_id = ${businessId} and revoked_at is null`
@@ -69,17 +103,24 @@ export function readKeyKind(key: string): KeyKind | { broken: string } {
   return { broken: `must begin with ${OLDER_PREFIX}, ${PREFIXES.secret} or ${PREFIXES.publishable}` }
 }
 
-/** Revokes a key permanently, within a second. Returns the id of its business, or null when there is no such key. */
+/**
+ * Revokes a key permanently, within a second. Returns false when there is no such key, or when it is not of `businessId`;
+ * null allows any.
+ */
 export async function revokeKey(
-  sql: Queryable,
+  sql: Sql,
+  { businessId, actor }: { businessId: string | null; actor: Actor },
   keyId: string,
-  businessId: string | null = null,
-): Promise<string | null> {
-  const [revoked] = await sql<{ businessId: string }[]>`
-    update api_keys set revoked_at = coalesce(revoked_at, now())
-    where id = ${keyId} and business_id = coalesce(${businessId}::uuid, business_id)
-    returning business_id as "businessId"`
-  return revoked?.businessId ?? null
+): Promise<boolean> {
+  return inTransaction(sql, async (tx) => {
+    const [revoked] = await tx<{ businessId: string }[]>`
+      update api_keys set revoked_at = coalesce(revoked_at, now())
+      where id = ${keyId} and business_id = coalesce(${businessId}::uuid, business_id)
+      returning business_id as "businessId"`
+    if (revoked === undefined) return false
+    await recordAudit(tx, { businessId: revoked.businessId, actor, action: 'key.revoke', target: keyId })
+    return true
+  })
 }
 
 /** Returns the keys of one business, or of all when `businessId` is null; oldest first. */

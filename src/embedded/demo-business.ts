@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createBusiness } from '../businesses/businesses.ts'
-import { createKey } from '../businesses/keys.ts'
+import { insertKey } from '../businesses/keys.ts'
 import type { Sql } from '../stores/postgres.ts'
 import { writeWhole } from './engine-setup.ts'
 
@@ -22,8 +22,8 @@ export async function ensureDemo(sql: Sql, dataDir: string): Promise<DemoKeys | 
   const [key] = await sql`select 1 from api_keys limit 1`
   if (known ? business : key) return undefined
   const businessId = await createBusiness(sql, { name: 'Demo' })
-  const secret = await createKey(sql, businessId, 'secret')
-  const publishable = await createKey(sql, businessId, 'publishable')
+  const secret = await insertKey(sql, businessId, 'secret')
+  const publishable = await insertKey(sql, businessId, 'publishable')
   const keys = { businessId, secretKey: secret.key, publishableKey: publishable.key }
   await writeWhole(demoKeysFile(dataDir), `${JSON.stringify(keys, null, 2)}\n`)
   return keys

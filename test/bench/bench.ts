@@ -1,6 +1,6 @@
 /** The shared basis of all scenarios: the running product, its callers, and one way to measure. */
 import { createBusiness } from '../../src/businesses/businesses.ts'
-import { createKey } from '../../src/businesses/keys.ts'
+import { insertKey } from '../../src/businesses/keys.ts'
 import { type Ground, openGround } from './ceilings/measure-ceilings.ts'
 import type { LoadPlan, LoadResult } from './generator/plan.ts'
 import { type Traffic, eventsIn } from './generator/traffic.ts'
@@ -113,5 +113,5 @@ async function openCallers(stack: Stack, traffic: Traffic, businesses: number): 
 
 async function makeBusiness(sql: Stack['own']['sql']) {
   const businessId = await createBusiness(sql, { name: 'Bench', currency: 'EUR', rateLimit: 1_000_000_000 })
-  return { businessId, key: (await createKey(sql, businessId, 'secret')).key }
+  return { businessId, key: (await insertKey(sql, businessId, 'secret')).key }
 }

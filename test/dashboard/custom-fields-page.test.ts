@@ -1,7 +1,7 @@
 /** The custom fields page in a real Chromium, by mouse and by keyboard alone. */
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import type { Page } from 'playwright-core'
-import { createKey } from '../../src/businesses/keys.ts'
+import { insertKey } from '../../src/businesses/keys.ts'
 import { type Dashboard, openDashboard, settle } from './open-dashboard.ts'
 
 const HOSTILE = '<img src=x onerror="document.title=1">'
@@ -9,7 +9,7 @@ const HOSTILE = '<img src=x onerror="document.title=1">'
 let dashboard: Dashboard
 beforeAll(async () => {
   dashboard = await openDashboard()
-  const { key } = await createKey(dashboard.service.sql, dashboard.businessId, 'secret')
+  const { key } = await insertKey(dashboard.service.sql, dashboard.businessId, 'secret')
   const people = [{ plan: 'pro', seats: 3 }, { plan: 'pro', seats: 8 }, { plan: HOSTILE }, {}]
   for (const [index, traits] of people.entries()) {
     const response = await fetch(`${dashboard.service.url}/api/sdk/identify`, {

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Page } from 'playwright-core'
 import { recordAudit } from '../../src/audit/audit.ts'
-import { createKey } from '../../src/businesses/keys.ts'
+import { insertKey } from '../../src/businesses/keys.ts'
 import { type Dashboard, endAnimations, openDashboard, settle } from './open-dashboard.ts'
 
 const WIDTHS = [390, 1280]
@@ -11,7 +11,7 @@ let dashboard: Dashboard
 beforeAll(async () => {
   dashboard = await openDashboard()
   const { sql, url } = dashboard.service
-  const { key } = await createKey(sql, dashboard.businessId, 'secret')
+  const { key } = await insertKey(sql, dashboard.businessId, 'secret')
   const send = async (event: object) => {
     const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' }
     const answer = await fetch(`${url}/api/sdk/track`, { method: 'POST', headers, body: JSON.stringify(event) })

@@ -1,7 +1,7 @@
 /** The Home page in a real Chromium, by mouse and by keyboard alone. */
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import type { Page } from 'playwright-core'
-import { createKey } from '../../src/businesses/keys.ts'
+import { insertKey } from '../../src/businesses/keys.ts'
 import { DEMO_CONTACTS } from '../../src/demo/load-demo.ts'
 import { type Dashboard, openDashboard, settle } from './open-dashboard.ts'
 import { PATIENCE_MS } from '../support/at-load.ts'
@@ -63,7 +63,7 @@ it('offers demo data only to those who may change the business', async () => {
 it('follows what comes in without a reload, and says what needs a person', async () => {
   const page = await open('read-only@x.io')
   await settle(page, true)
-  const { key } = await createKey(dashboard.service.sql, dashboard.businessId, 'secret')
+  const { key } = await insertKey(dashboard.service.sql, dashboard.businessId, 'secret')
   const send = (json: object) =>
     fetch(`${dashboard.service.url}/api/sdk/track`, {
       method: 'POST',

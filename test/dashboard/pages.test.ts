@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import type { Page } from 'playwright-core'
 import { PAGE_PATHS } from '../../src/dashboard/src/page-paths.ts'
-import { createKey } from '../../src/businesses/keys.ts'
+import { insertKey } from '../../src/businesses/keys.ts'
 import {
   COLORS,
   type Dashboard,
@@ -39,7 +39,7 @@ let templateId: string
 let boardId: string
 beforeAll(async () => {
   dashboard = await openDashboard()
-  const { key } = await createKey(dashboard.service.sql, dashboard.businessId, 'secret')
+  const { key } = await insertKey(dashboard.service.sql, dashboard.businessId, 'secret')
   contactId = await sendPurchase(key)
   segmentId = await sendSegment(key)
   const sent = await sendCampaign(dashboard.service, key, { steps: STEPS })

@@ -1,6 +1,6 @@
 /** The API reference in a real Chromium, by mouse and by keyboard alone. */
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
-import { createKey } from '../../src/businesses/keys.ts'
+import { insertKey } from '../../src/businesses/keys.ts'
 import { ERRORS } from '../../src/errors.ts'
 import { API_ROUTES } from '../../src/front-door/app.ts'
 import { type Dashboard, openDashboard, settle } from './open-dashboard.ts'
@@ -9,7 +9,7 @@ let dashboard: Dashboard
 let key: string
 beforeAll(async () => {
   dashboard = await openDashboard()
-  ;({ key } = await createKey(dashboard.service.sql, dashboard.businessId, 'secret'))
+  ;({ key } = await insertKey(dashboard.service.sql, dashboard.businessId, 'secret'))
 })
 afterAll(() => dashboard.close())
 afterEach(() => {

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import type { Page } from 'playwright-core'
-import { createKey } from '../../src/businesses/keys.ts'
+import { insertKey } from '../../src/businesses/keys.ts'
 import examples from '../../src/dashboard/src/pages/sql/examples.json' with { type: 'json' }
 import { type Dashboard, openDashboard, settle } from './open-dashboard.ts'
 
@@ -11,7 +11,7 @@ const HOSTILE = '<img src=x onerror="document.title=1">'
 let dashboard: Dashboard
 beforeAll(async () => {
   dashboard = await openDashboard()
-  const { key } = await createKey(dashboard.service.sql, dashboard.businessId, 'secret')
+  const { key } = await insertKey(dashboard.service.sql, dashboard.businessId, 'secret')
   const people = ['Ann', 'Bob', HOSTILE]
   for (const [index, name] of people.entries()) {
     const identity = { platformCustomerId: `c${index}` }

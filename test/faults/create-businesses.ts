@@ -1,6 +1,6 @@
 /** The businesses of a test, each with a key, two published campaigns, and segments. */
 import { createBusiness } from '../../src/businesses/businesses.ts'
-import { createKey } from '../../src/businesses/keys.ts'
+import { insertKey } from '../../src/businesses/keys.ts'
 import { createCampaign } from '../../src/campaigns/create-campaign.ts'
 import { publishCampaign } from '../../src/campaigns/publish-campaign.ts'
 import type { Sql } from '../../src/stores/postgres.ts'
@@ -28,7 +28,7 @@ export const UNLIMITED = 100_000_000
 
 export async function createFaultsBusiness(sql: Sql): Promise<Business> {
   const businessId = await createBusiness(sql, { name: 'Faults', rateLimit: UNLIMITED })
-  const { key: secretKey } = await createKey(sql, businessId, 'secret')
+  const { key: secretKey } = await insertKey(sql, businessId, 'secret')
   await createSegments(sql, businessId)
   const campaigns = [
     await publish(sql, { businessId, trigger: 'lesson_done', goal: 'course_bought', canEnterAgain: false }),

@@ -8,7 +8,7 @@ import { createSession } from '../../src/accounts/sessions.ts'
 import { setRole } from '../../src/accounts/members.ts'
 import { createUser } from '../../src/accounts/users.ts'
 import { createBusiness } from '../../src/businesses/businesses.ts'
-import { createKey } from '../../src/businesses/keys.ts'
+import { insertKey } from '../../src/businesses/keys.ts'
 import type { Sql } from '../../src/stores/postgres.ts'
 import { type Business, UNLIMITED } from './create-businesses.ts'
 import { type Attempt, isKept } from './ledger.ts'
@@ -38,7 +38,7 @@ export interface Managed {
 
 export async function createManaged(sql: Sql): Promise<Managed> {
   const businessId = await createBusiness(sql, { name: 'Managed', rateLimit: UNLIMITED })
-  const { key: secretKey } = await createKey(sql, businessId, 'secret')
+  const { key: secretKey } = await insertKey(sql, businessId, 'secret')
   const email = `${businessId}@managers.example`
   const userId = await createUser(sql, { email })
   if (userId === null) throw new Error('the manager exists already')

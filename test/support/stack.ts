@@ -6,7 +6,7 @@
 import { randomBytes } from 'node:crypto'
 import { inject } from 'vitest'
 import { type BusinessSettings, createBusiness as insertBusiness } from '../../src/businesses/businesses.ts'
-import { createKey } from '../../src/businesses/keys.ts'
+import { insertKey } from '../../src/businesses/keys.ts'
 import { type Config, readConfig } from '../../src/config.ts'
 import type { StoreUrls } from '../../src/stores/data-dir.ts'
 import { repeatClickHouse } from '../../src/migrate/migrate.ts'
@@ -176,7 +176,7 @@ export interface TestBusiness {
 /** Creates a business with a key of each kind, and by default with a rate limit that no test reaches. */
 export async function createBusiness(sql: Sql, overrides: BusinessSettings = {}): Promise<TestBusiness> {
   const businessId = await insertBusiness(sql, { name: 'Test', rateLimit: 1_000_000, ...overrides })
-  const secret = await createKey(sql, businessId, 'secret')
-  const publishable = await createKey(sql, businessId, 'publishable')
+  const secret = await insertKey(sql, businessId, 'secret')
+  const publishable = await insertKey(sql, businessId, 'publishable')
   return { businessId, secretKey: secret.key, publishableKey: publishable.key }
 }

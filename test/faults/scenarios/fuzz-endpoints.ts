@@ -1,5 +1,5 @@
 import { createBusiness } from '../../../src/businesses/businesses.ts'
-import { createKey } from '../../../src/businesses/keys.ts'
+import { insertKey } from '../../../src/businesses/keys.ts'
 import { fuzzEndpoints } from '../../fuzz/run-fuzz.ts'
 import type { Scenario, Stage } from '../run-scenario.ts'
 
@@ -11,8 +11,8 @@ export const fuzzedEndpoints = (requests: number): Scenario => ({
     const { sql } = world.own
     const businessId = await createBusiness(sql, { name: 'Fuzzed', rateLimit: 100_000_000 })
     const [secret, publishable] = await Promise.all([
-      createKey(sql, businessId, 'secret'),
-      createKey(sql, businessId, 'publishable'),
+      insertKey(sql, businessId, 'secret'),
+      insertKey(sql, businessId, 'publishable'),
     ])
     const callers = { businessId, secretKey: secret.key, publishableKey: publishable.key }
     const seed = chance.below(2 ** 31)

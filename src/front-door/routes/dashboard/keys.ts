@@ -1,6 +1,5 @@
 /** API keys of a business. */
 import { type Static, Type } from '@sinclair/typebox'
-import { recordAudit } from '../../../audit/audit.ts'
 import { KEY_KINDS, MAX_ACTIVE_KEYS, createKey, listLatestKeys, revokeKey } from '../../../businesses/keys.ts'
 import { RequestError } from '../../../errors.ts'
 import { type DashboardRoute, businessRoute } from '../../access/authenticate-session.ts'
@@ -11,7 +10,6 @@ import { BODY_LIMITS, readJson } from '../../http/read-body.ts'
 import { readId } from '../../http/read-id.ts'
 import { closed, count, dateTime, oneOf, orNull, uuid } from '../reply-fields.ts'
 import { MEMBER_BODY_ERRORS, MEMBER_ERRORS } from './session.ts'
-import { inTransaction } from '../../../stores/transaction.ts'
 
 /** All active keys, and the latest revoked ones. */
 const MAX_LISTED = 200
@@ -35,21 +33,15 @@ const checkKey = compileCheck(KeySchema)
 
 async function postKey(app: AppContext, context: RequestContext, { business, actor }: Principal): Promise<Reply> {
   const { kind } = requireBody(checkKey(await readJson(app, context, BODY_LIMITS.single)))
-  const created: Static<typeof CreatedData> = await inTransaction(app.sql, async (tx) => {
-    const key = await createKey(tx, business.id, kind)
-    const entry = { businessId: business.id, actor, action: 'key.create', target: key.keyId }
-    await recordAudit(tx, { ...entry, details: { kind } })
-    return key
-  })
+  const by = { businessId: business.id, actor }
+  const created: Static<typeof CreatedData> = await createKey(app.sql, by, kind)
   return { message: 'The key. It is shown only now.', data: created }
 }
 
 async function deleteKey(app: AppContext, context: RequestContext, { business, actor }: Principal): Promise<Reply> {
   const keyId = readId(context.params['keyId'])
-  await inTransaction(app.sql, async (tx) => {
-    if (keyId === null || (await revokeKey(tx, keyId, business.id)) === null) throw new RequestError('not_found')
-    await recordAudit(tx, { businessId: business.id, actor, action: 'key.revoke', target: keyId })
-  })
+  const by = { businessId: business.id, actor }
+  if (keyId === null || !(await revokeKey(app.sql, by, keyId))) throw new RequestError('not_found')
   return { message: 'The key is revoked.', data: {} }
 }
 
