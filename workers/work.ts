@@ -11,8 +11,6 @@ import type { AddressedAnswer, BatchedRequest, MicroBatch } from '../src/stream/
 export interface Work {
   item: Item
   from: BatchedRequest
-  /** Position of a batch item in the caller's array; null for other items. */
-  index: number | null
   place: ItemPlace
 }
 
@@ -21,92 +19,33 @@ export function workOf(batch: MicroBatch): Work[] {
   let [streamId, at] = ['', 0]
   return batch.requests.flatMap((from) => {
     if (from.streamId !== streamId) [streamId, at] = [from.streamId, 0]
-    return itemsOf(from.request).map(([index, item]) => ({
+    return itemsOf(from.request).map((item) => ({
       item,
       from,
-      index,
       place: { partition: batch.partition, streamId, at: at++ },
     }))
   })
 }
 
-function itemsOf(request: IngestRequest): [index: number | null, item: Item][] {
+function itemsOf(request: IngestRequest): Item[] {
   const { businessId, receivedAt } = request
-  const base = { businessId, receivedAt }
   const isReplay = request.replayOf !== undefined
+  const listed = { businessId, receivedAt, keyed: true, isReplay }
   switch (request.kind) {
-    case 'track':
-      return [
-        [
-          null,
-          {
-            ...base,
-            kind: 'event',
-            keyed: request.keyed,
-            isReplay,
-            source: request.source,
-            fact: request.fact,
-            wantsEffects: request.effects === true,
-          },
-        ],
-      ]
-    case 'browser':
-      return [[null, { ...base, kind: 'browser', isReplay, fact: request.fact }]]
     case 'batch':
-      return request.items.map(({ index, fact }) => [
-        index,
-        { ...base, kind: 'event', keyed: true, isReplay, source: 'batch', fact },
-      ])
-    case 'identify':
-      return [
-        [
-          null,
-          {
-            ...base,
-            kind: 'identify',
-            keyed: request.keyed,
-            isReplay,
-            makesPrimary: request.makesPrimary === true,
-            fact: request.fact,
-            wantsEffects: request.effects === true,
-          },
-        ],
-      ]
+      return request.items.map((one) => ({ ...listed, kind: 'track', source: 'batch', ...one }))
     case 'identify_batch':
-      return request.items.map(({ index, fact }) => [
-        index,
-        { ...base, kind: 'identify', keyed: true, isReplay, isPast: true, fact },
-      ])
-    case 'subscribe': {
-      const { contactId, channels, method, changesOnly, replaces, at, proves } = request
-      const conditions = {
-        ...(changesOnly !== undefined && { changesOnly }),
-        ...(replaces && { replaces }),
-        ...(at !== undefined && { at }),
-        ...(proves !== undefined && { proves }),
-      }
-      return [[null, { ...base, kind: 'subscribe', contactId, channels, method, ...conditions, isReplay }]]
-    }
-    case 'edit': {
-      const { contactId, fact, step } = request
-      return [[null, { ...base, kind: 'edit', contactId, fact, ...(step && { step }), isReplay }]]
-    }
-    case 'message_event': {
-      const { contactId, fact } = request
-      return [[null, { ...base, kind: 'message_event', contactId, fact, isReplay }]]
-    }
-    case 'web_trigger':
-      return [[null, { ...base, kind: 'web_trigger', fact: request.fact, isReplay }]]
-    case 'erase':
-      return [[null, { ...base, kind: 'erase', contactId: request.contactId }]]
+      return request.items.map((one) => ({ ...listed, kind: 'identify', ...one }))
     case 'capture':
       throw new Error('a capture is not an event: it has partitions of its own')
+    default:
+      return [{ ...request, index: null, isReplay }]
   }
 }
 
 /** Returns the request as it was in the stream, reduced to this item, so that an operator can replay it. */
 export function deadLetterOf(
-  { from: { streamId, request }, index }: Work,
+  { from: { streamId, request }, item: { index } }: Work,
   reason: string,
   suspect: string | null = null,
 ): DeadLetterRecord {
@@ -178,7 +117,7 @@ function identifyAnswer(work: Work, decision: Decision | undefined): IdentifyIte
   return { index, isNew, warnings }
 }
 
-function indexOf({ index }: Work): number {
+function indexOf({ item: { index } }: Work): number {
   if (index === null) throw new Error('a batch item has an index')
   return index
 }

@@ -3,7 +3,7 @@ import { hash } from 'node:crypto'
 import { firedKey } from '../rules/campaigns/web-trigger-fact.ts'
 import { repeatKey } from '../rules/visitors/decide-browser-event.ts'
 import { IDENTITY_KINDS } from '../rules/events/facts.ts'
-import type { BrowserItem, EventItem, IdentifyItem, Item } from '../rules/item.ts'
+import type { BrowserRequest, TrackRequest, IdentifyRequest, Item } from '../rules/item.ts'
 import { latestStart } from '../rules/visitors/link-visitor.ts'
 import { identityKey, scopedKey } from '../rules/state.ts'
 import type { SentIdentity } from './cached-contact.ts'
@@ -76,7 +76,7 @@ function addMoment(
 
 function addVisitorLookup(
   visitors: Map<string, Lookups['visitors'][number]>,
-  item: EventItem | BrowserItem | IdentifyItem,
+  item: Item<TrackRequest> | Item<BrowserRequest> | Item<IdentifyRequest>,
 ): void {
   const { visitorId: visitor_id } = item.fact
   if (visitor_id === null) return
@@ -96,7 +96,7 @@ function addVisitorLookup(
 
 function keyOf(item: Item): string | null {
   if (item.kind === 'browser') return repeatKey(item.fact)
-  return item.kind === 'event' ? item.fact.idempotencyKey : null
+  return item.kind === 'track' ? item.fact.idempotencyKey : null
 }
 
 /**

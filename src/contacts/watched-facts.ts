@@ -6,7 +6,7 @@ import { meaningOfName } from '../rules/events/interpret.ts'
 import { stageOf } from '../rules/events/journey-stage.ts'
 import { CHANNELS, PROFILE_FIELDS } from '../rules/events/facts.ts'
 import type { TraitEntry } from '../rules/events/traits.ts'
-import type { EraseItem, Item } from '../rules/item.ts'
+import type { EraseRequest, Item } from '../rules/item.ts'
 import type { CompiledSegments } from '../rules/segments/compile-segments.ts'
 import type { FactKey, TimeKey } from '../rules/segments/facts.ts'
 import type { WatchedFacts } from '../rules/segments/watched-facts.ts'
@@ -35,9 +35,9 @@ export function watchedItems({ businesses }: State): (item: Item) => boolean {
 }
 
 /** Lists the facts of a known contact that an item can change. */
-function factsOf(item: Exclude<Item, EraseItem>): FactKey[] {
+function factsOf(item: Exclude<Item, Item<EraseRequest>>): FactKey[] {
   switch (item.kind) {
-    case 'event': {
+    case 'track': {
       const { event, traits, tags } = item.fact
       return [...eventFacts(item.fact.meaning, event), ...fieldFacts(traits), ...tagFacts(tags)]
     }

@@ -18,14 +18,14 @@ import { findOrCreateContact } from './identity/find-or-create-contact.ts'
 import type {
   Decision,
   EraseDecision,
-  EraseItem,
+  EraseRequest,
   EventDecision,
-  EventItem,
+  TrackRequest,
   IdentifyDecision,
-  IdentifyItem,
+  IdentifyRequest,
   Item,
   SubscribeDecision,
-  SubscribeItem,
+  SubscribeRequest,
 } from './item.ts'
 import { MAX_BROWSERS, showCount } from './limits.ts'
 import { type LinkOutcome, MAX_CONTACTS_PER_VISITOR, linkByEvent, linkVisitor } from './visitors/link-visitor.ts'
@@ -38,7 +38,7 @@ import { type ContactState, type StoredConsent, scopedKey, survivorOf } from './
 
 export function decide(context: DecisionContext, item: Item): Decision {
   const { state, changes } = context
-  changes.effects = 'wantsEffects' in item && item.wantsEffects ? [] : null
+  changes.effects = 'effects' in item && item.effects ? [] : null
   const watch = beginWatch(context, item)
   const event = triggerOf(item)
   const watching =
@@ -56,9 +56,9 @@ export function decide(context: DecisionContext, item: Item): Decision {
 }
 
 function triggerOf(item: Item): TriggerEvent | null {
-  if (item.kind !== 'event' && item.kind !== 'browser' && item.kind !== 'message_event') return null
+  if (item.kind !== 'track' && item.kind !== 'browser' && item.kind !== 'message_event') return null
   const { event: name, properties } = item.fact
-  return { name, properties, isKeyed: item.kind === 'message_event' || (item.kind === 'event' && item.keyed) }
+  return { name, properties, isKeyed: item.kind === 'message_event' || (item.kind === 'track' && item.keyed) }
 }
 
 function decideItem(context: DecisionContext, item: Item): Decision {
@@ -71,7 +71,7 @@ function decideItem(context: DecisionContext, item: Item): Decision {
   if (erasures.length + edits.length > 0 || (isExclusive && deltas.size > 0))
     throw new Error('an erasure or an edit must be alone in its micro-batch')
   switch (item.kind) {
-    case 'event':
+    case 'track':
       return decideEvent(context, item)
     case 'browser':
       return decideBrowserEvent(context, item)
@@ -94,7 +94,7 @@ function decideItem(context: DecisionContext, item: Item): Decision {
  * A repeat of a key records nothing, but its tags, traits and identity fields are still applied (decisions,
  * "Idempotency").
  */
-function decideEvent(context: DecisionContext, item: EventItem): EventDecision {
+function decideEvent(context: DecisionContext, item: Item<TrackRequest>): EventDecision {
   const { fact } = item
   const recorded =
     fact.idempotencyKey === null ? undefined : context.state.keys.get(scopedKey(item.businessId, fact.idempotencyKey))
@@ -120,7 +120,7 @@ function decideEvent(context: DecisionContext, item: EventItem): EventDecision {
 }
 
 /** @returns warnings */
-function recordNew(context: DecisionContext, contact: ContactState, item: EventItem): string[] {
+function recordNew(context: DecisionContext, contact: ContactState, item: Item<TrackRequest>): string[] {
   const { fact, businessId, receivedAt } = item
   const { idempotencyKey: key, event, occurredAt, visitorId } = fact
   if (key !== null) rememberKey(context, { businessId, key, event, contactId: contact.id, occurredAt })
@@ -149,7 +149,7 @@ const VISITOR_SHARED = `the visitorId is no longer linked to a contact: over ${M
 
 const NOT_LINKED = `the visitorId was not linked: a contact has at most ${showCount(MAX_BROWSERS)} browsers`
 
-function decideIdentify(context: DecisionContext, item: IdentifyItem): IdentifyDecision {
+function decideIdentify(context: DecisionContext, item: Item<IdentifyRequest>): IdentifyDecision {
   const { fact, businessId, receivedAt } = item
   const { contact, isNew, warnings } = findOrCreateContact(context, item, fact.identity, fact.visitorId)
   // A replay is older than what has become primary since.
@@ -181,7 +181,11 @@ function decideIdentify(context: DecisionContext, item: IdentifyItem): IdentifyD
   }
 }
 
-function linkIdentified(context: DecisionContext, contact: ContactState, item: IdentifyItem): LinkOutcome | null {
+function linkIdentified(
+  context: DecisionContext,
+  contact: ContactState,
+  item: Item<IdentifyRequest>,
+): LinkOutcome | null {
   const { fact, keyed, receivedAt: at, isReplay } = item
   const { visitorId, ageMs = 0 } = fact
   if (visitorId === null) return null
@@ -189,7 +193,7 @@ function linkIdentified(context: DecisionContext, contact: ContactState, item: I
 }
 
 /** The stream gives an erasure a micro-batch of its own, so no other item in the batch can create the person again. */
-function decideErase(context: DecisionContext, item: EraseItem): EraseDecision {
+function decideErase(context: DecisionContext, item: Item<EraseRequest>): EraseDecision {
   const { state, changes } = context
   const contact = contactById(state, item)
   if (!contact) return { contactId: null }
@@ -198,7 +202,7 @@ function decideErase(context: DecisionContext, item: EraseItem): EraseDecision {
   return { contactId: contact.id, erasedIds: [contact.id, ...contact.mergedIds] }
 }
 
-function decideSubscribe(context: DecisionContext, item: SubscribeItem): SubscribeDecision {
+function decideSubscribe(context: DecisionContext, item: Item<SubscribeRequest>): SubscribeDecision {
   const { state, changes } = context
   const contact = contactById(state, item)
   if (!contact) return { contactId: null }
@@ -228,7 +232,7 @@ function decideSubscribe(context: DecisionContext, item: SubscribeItem): Subscri
 }
 
 /** Returns whether the channel stays unchanged. */
-function isLeft(item: SubscribeItem, channel: Channel, existing: StoredConsent | undefined): boolean {
+function isLeft(item: Item<SubscribeRequest>, channel: Channel, existing: StoredConsent | undefined): boolean {
   if (item.at !== undefined) return existing !== undefined && !isLater({ ...item, at: item.at }, channel, existing)
   if (item.isReplay && wasChosenAfter(existing, item.receivedAt)) return true
   if (item.changesOnly && existing?.subscribed === item.channels[channel]) return true
@@ -237,7 +241,11 @@ function isLeft(item: SubscribeItem, channel: Channel, existing: StoredConsent |
 }
 
 /** If two choices have the same time, the opt-out counts. */
-function isLater({ channels, at }: SubscribeItem & { at: number }, channel: Channel, existing: StoredConsent): boolean {
+function isLater(
+  { channels, at }: Item<SubscribeRequest> & { at: number },
+  channel: Channel,
+  existing: StoredConsent,
+): boolean {
   return at > existing.at || (at === existing.at && existing.subscribed && channels[channel] === false)
 }
 

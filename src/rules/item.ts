@@ -1,4 +1,4 @@
-/** One thing to decide. A request in the stream is one item; a batch request is many. */
+/** Requests about one person, and what the rules decide of them. */
 import type {
   BrowserFact,
   Channel,
@@ -14,39 +14,34 @@ import type { Effects } from './effects.ts'
 import type { Fault } from './faults.ts'
 import type { MessageEventFact } from './messages/message-event.ts'
 
-interface ItemBase {
+interface RequestBase {
   businessId: string
-  /** Time of receipt, in epoch ms: "now" for every rule. */
+  /** Epoch ms, set by the front door on receipt. Every rule uses it as the current time. */
   receivedAt: number
 }
-export interface EventItem extends ItemBase {
-  kind: 'event'
+/** One event. `keyed`: sent with a secret key. */
+export interface TrackRequest extends RequestBase {
+  kind: 'track'
   keyed: boolean
-  /** True for a replayed dead letter. */
-  isReplay: boolean
   source: Source
   fact: EventFact
-  wantsEffects?: boolean
+  /** True when the caller wants to know how the event changes its contact. */
+  effects?: boolean
 }
-export interface BrowserItem extends ItemBase {
+/** An event that a web page sent, without a secret key. */
+export interface BrowserRequest extends RequestBase {
   kind: 'browser'
-  /** True for a replayed dead letter. */
-  isReplay: boolean
   fact: BrowserFact
 }
-export interface IdentifyItem extends ItemBase {
+export interface IdentifyRequest extends RequestBase {
   kind: 'identify'
   keyed: boolean
-  /** True for a replayed dead letter. */
-  isReplay: boolean
-  /** True in a batch: segments that the contact enters start no campaign. */
-  isPast?: boolean
-  /** True when the addresses become primary. */
-  makesPrimary?: boolean
   fact: IdentifyFact
-  wantsEffects?: boolean
+  /** True for a live call with a secret key: its addresses become primary. */
+  makesPrimary?: boolean
+  effects?: boolean
 }
-export interface SubscribeItem extends ItemBase {
+export interface SubscribeRequest extends RequestBase {
   kind: 'subscribe'
   contactId: string
   channels: Partial<Subscriptions>
@@ -64,10 +59,8 @@ export interface SubscribeItem extends ItemBase {
    * An email address that the choice proves to be the contact's. If the contact no longer has it, nothing is recorded.
    */
   proves?: string
-  /** True for a replayed dead letter. */
-  isReplay: boolean
 }
-export interface EraseItem extends ItemBase {
+export interface EraseRequest extends RequestBase {
   kind: 'erase'
   contactId: string
 }
@@ -76,37 +69,42 @@ export interface CampaignStep {
   enrolmentId: string
   stepId: string
 }
-export interface EditItem extends ItemBase {
+/** Fields of a contact that an operator or a campaign step sets. */
+export interface EditRequest extends RequestBase {
   kind: 'edit'
   contactId: string
   fact: EditFact
-  /** The campaign step that makes the edit. */
+  /** With a step, the edit applies only while the enrolment waits at this step. */
   step?: CampaignStep
-  /** True for a replayed dead letter: values that were stored since then are newer. */
-  isReplay: boolean
 }
-export interface MessageEventItem extends ItemBase {
+/** What a person did with a message. */
+export interface MessageEventRequest extends RequestBase {
   kind: 'message_event'
   contactId: string
   fact: MessageEventFact
-  /** True for a replayed dead letter. */
-  isReplay: boolean
 }
-export interface WebTriggerItem extends ItemBase {
+/** Browser activity that can start campaigns. */
+export interface WebTriggerRequest extends RequestBase {
   kind: 'web_trigger'
   fact: WebTriggerFact
-  /** True for a replayed dead letter. */
+}
+export type PersonRequest =
+  | TrackRequest
+  | BrowserRequest
+  | IdentifyRequest
+  | SubscribeRequest
+  | EditRequest
+  | MessageEventRequest
+  | WebTriggerRequest
+  | EraseRequest
+
+/** One thing to decide: a request, or one item of a batch request. */
+export type Item<Request extends PersonRequest = PersonRequest> = Request & {
+  /** The position in the caller's array; null outside a batch. Items of a batch are about the past. */
+  index: number | null
+  /** True for a replayed dead letter: values that were stored since then are newer. */
   isReplay: boolean
 }
-export type Item =
-  | EventItem
-  | BrowserItem
-  | IdentifyItem
-  | SubscribeItem
-  | EditItem
-  | MessageEventItem
-  | WebTriggerItem
-  | EraseItem
 
 export interface EventDecision {
   contactId: string

@@ -8,7 +8,7 @@ import { createLogger } from '../../src/log.ts'
 import type { Metrics } from '../../src/metrics.ts'
 import type { Sql } from '../../src/stores/postgres.ts'
 import { type Redis, type RedisRole, connectRedis } from '../../src/stores/redis.ts'
-import type { TrackRequest } from '../../src/stream/entry.ts'
+import type { IngestRequest } from '../../src/stream/entry.ts'
 import { backlogKey, streamKey } from '../../src/stream/keys.ts'
 import type { ApplyMicroBatch, MicroBatch, Outcome } from '../../src/stream/micro-batch.ts'
 import { PARTITION_KINDS, type PartitionKind, allPartitions, partitionOf } from '../../src/stream/partition-of.ts'
@@ -178,9 +178,11 @@ export function businessOf(partition: string, partitions = PARTITIONS): string {
   }
 }
 
-export function event(requestId: string, businessId: string, size = 0): Omit<TrackRequest, 'n'> {
+type NewTrack = Omit<Extract<IngestRequest, { kind: 'track' }>, 'n'>
+
+export function event(requestId: string, businessId: string, size = 0): NewTrack {
   const fact = eventFact('viewed', { email: 'ann@x.io' }, { properties: JSON.stringify({ text: 'x'.repeat(size) }) })
-  return { ...track(businessId, fact), requestId } as Omit<TrackRequest, 'n'>
+  return { ...track(businessId, fact), requestId } as NewTrack
 }
 
 export function batchOf(requestId: string, businessId: string, items: number): NewIngestRequest {

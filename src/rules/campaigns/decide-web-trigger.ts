@@ -1,6 +1,6 @@
 import type { DecisionContext } from '../changes.ts'
 import { rememberKey } from '../events/record-event.ts'
-import type { WebTriggerDecision, WebTriggerItem } from '../item.ts'
+import type { WebTriggerDecision, WebTriggerRequest, Item } from '../item.ts'
 import { contactOf, scopedKey } from '../state.ts'
 import { holderAt, isPastIn } from '../visitors/link-visitor.ts'
 import { visitorOf } from '../visitors/visitor-links.ts'
@@ -8,14 +8,14 @@ import { startByWeb } from './enrolment.ts'
 import { type FiredTrigger, firedKey } from './web-trigger-fact.ts'
 
 /** Enrols the person who was known in the browser at that instant. A person who is identified later is not enrolled. */
-export function decideWebTrigger(context: DecisionContext, item: WebTriggerItem): WebTriggerDecision {
+export function decideWebTrigger(context: DecisionContext, item: Item<WebTriggerRequest>): WebTriggerDecision {
   return { contactId: null, warnings: item.fact.fired.flatMap((fired) => decideFired(context, item, fired)) }
 }
 
 /** @returns warnings */
 function decideFired(
   context: DecisionContext,
-  { businessId, receivedAt, fact }: WebTriggerItem,
+  { businessId, receivedAt, fact }: Item<WebTriggerRequest>,
   fired: FiredTrigger,
 ): string[] {
   const { state } = context

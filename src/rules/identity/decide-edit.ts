@@ -8,14 +8,14 @@ import { type DecisionContext, deltaOf } from '../changes.ts'
 import { type FieldType, PROFILE_FIELDS, type ProfileField, type TraitValue } from '../events/facts.ts'
 import { type Fault, faultOf } from '../faults.ts'
 import { setField } from './fill-profile.ts'
-import type { CampaignStep, EditDecision, EditItem } from '../item.ts'
+import type { CampaignStep, EditDecision, EditRequest, Item } from '../item.ts'
 import { readWatched, watchFact } from '../segments/watch-item.ts'
 import type { ContactState } from '../state.ts'
 import { contactById } from './contact-by-id.ts'
 import { editIdentities, identityFaults } from './edit-identities.ts'
 import { fits } from '../events/traits.ts'
 
-export function decideEdit(context: DecisionContext, item: EditItem): EditDecision {
+export function decideEdit(context: DecisionContext, item: Item<EditRequest>): EditDecision {
   const { state, changes } = context
   const contact = contactById(state, item)
   if (!contact) return { contactId: null, warnings: [] }
@@ -59,7 +59,7 @@ export function decideEdit(context: DecisionContext, item: EditItem): EditDecisi
 function beginStep(
   { state, changes, chain }: DecisionContext,
   contact: ContactState,
-  { businessId, receivedAt }: EditItem,
+  { businessId, receivedAt }: Item<EditRequest>,
   { enrolmentId, stepId }: CampaignStep,
 ): boolean {
   const enrolment = contact.enrolments.find(({ id }) => id === enrolmentId)

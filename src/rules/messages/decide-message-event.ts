@@ -2,13 +2,13 @@ import type { DecisionContext } from '../changes.ts'
 import { meaningOfName } from '../events/interpret.ts'
 import { recordEvent, rememberKey } from '../events/record-event.ts'
 import { contactById } from '../identity/contact-by-id.ts'
-import type { MessageEventDecision, MessageEventItem } from '../item.ts'
+import type { MessageEventDecision, MessageEventRequest, Item } from '../item.ts'
 import { scopedKey } from '../state.ts'
 
 /**
  * Records an event of a message. After a merge, it counts for the survivor. Events of erased people are not recorded.
  */
-export function decideMessageEvent(context: DecisionContext, item: MessageEventItem): MessageEventDecision {
+export function decideMessageEvent(context: DecisionContext, item: Item<MessageEventRequest>): MessageEventDecision {
   const { businessId, receivedAt, fact } = item
   const { event, messageId, occurredAt, properties, key } = fact
   const contact = contactById(context.state, item)

@@ -26,11 +26,8 @@ import {
 export function beginWatch({ state, decidedAt }: DecisionContext, item: Item): ItemWatch | undefined {
   const segments = state.businesses.get(item.businessId)?.segments
   if (!segments) return undefined
-  const isPast =
-    (item.kind === 'event' && item.source === 'batch') ||
-    (item.kind === 'identify' && item.isPast === true) ||
-    (item.kind === 'subscribe' && item.at !== undefined)
-  const isBulk = isPast || ('isReplay' in item && item.isReplay)
+  const isPast = item.index !== null || (item.kind === 'subscribe' && item.at !== undefined)
+  const isBulk = isPast || item.isReplay
   const now = isBulk ? Math.max(decidedAt, item.receivedAt) : item.receivedAt
   return { segments, isBulk, now, contacts: new Map() }
 }

@@ -1,7 +1,7 @@
 /** A deliberate action on a page, sent without a key (decisions, "Callers without a secret key"). */
 import type { DecisionContext, TimelineFact, VisitorEvent } from '../changes.ts'
 import type { BrowserFact } from '../events/facts.ts'
-import type { BrowserDecision, BrowserItem } from '../item.ts'
+import type { BrowserDecision, BrowserRequest, Item } from '../item.ts'
 import { withoutOrder } from './join-history.ts'
 import { MAX_CONTACTS_PER_VISITOR, holderAt, isPastIn } from './link-visitor.ts'
 import { recordEvent, rememberKey } from '../events/record-event.ts'
@@ -15,7 +15,7 @@ import { visitorOf } from './visitor-links.ts'
  */
 export function decideBrowserEvent(
   context: DecisionContext,
-  { businessId, receivedAt, fact }: BrowserItem,
+  { businessId, receivedAt, fact }: Item<BrowserRequest>,
 ): BrowserDecision {
   const { state } = context
   const visitor = visitorOf(state, businessId, fact.visitorId)
