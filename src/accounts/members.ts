@@ -1,6 +1,7 @@
-/** The members of a business, and its invitations. */
-import type { Queryable } from '../stores/postgres.ts'
-import { lockBusiness } from './links.ts'
+/** The members of a business. change-members.ts changes them. */
+import type { Actor } from '../audit/audit.ts'
+import type { Queryable, Sql } from '../stores/postgres.ts'
+import { type Transaction, inTransaction } from '../stores/transaction.ts'
 import type { Role } from './rights.ts'
 
 export const MAX_MEMBERS = 500
@@ -16,13 +17,10 @@ export interface Member {
   seenAt: Date | null
 }
 
-export interface Invitation {
-  id: string
-  email: string
-  role: Role
-  invitedBy: string
-  createdAt: Date
-  expiresAt: Date
+/** The business, and who changes its people. */
+export interface PeopleChange {
+  businessId: string
+  actor: Actor
 }
 
 export async function listMembers(sql: Queryable, businessId: string): Promise<Member[]> {
@@ -33,75 +31,32 @@ export async function listMembers(sql: Queryable, businessId: string): Promise<M
     where m.business_id = ${businessId} order by u.email`
 }
 
-export async function listInvitations(sql: Queryable, businessId: string): Promise<Invitation[]> {
-  return sql<Invitation[]>`
-    select id, email, role, invited_by as "invitedBy", created_at as "createdAt", expires_at as "expiresAt"
-    from account_links where business_id = ${businessId} and expires_at > now() order by email`
-}
-
-export async function findInvitation(
+/**
+ * Adds a member, or changes the role of a member. Call it in a transaction of `changePeople`, and record it there. The
+ * database throws for a business that would have no owner.
+ */
+export async function setRole(
   sql: Queryable,
   businessId: string,
-  id: string,
-): Promise<{ email: string; role: Role } | null> {
-  const [found] = await sql<{ email: string; role: Role }[]>`
-    select email, role from account_links where business_id = ${businessId} and id = ${id} and expires_at > now()`
-  return found ?? null
-}
-
-/** Returns the address that was invited; null when there is no such invitation. */
-export async function removeInvitation(sql: Queryable, businessId: string, id: string): Promise<string | null> {
-  const [removed] = await sql<{ email: string }[]>`
-    delete from account_links where business_id = ${businessId} and id = ${id} returning email`
-  return removed?.email ?? null
-}
-
-export type MemberChange = 'done' | 'not_found' | 'last_owner' | 'too_many'
-
-/** Adds a member, or changes the role of a member. */
-export function setRole(sql: Queryable, businessId: string, userId: string, role: Role): Promise<MemberChange> {
-  return keepOwner(async () => {
-    await lockBusiness(sql, businessId)
-    const [{ others }] = await sql<[{ others: number }]>`
-      select count(*)::int as others from memberships where business_id = ${businessId} and user_id <> ${userId}`
-    if (others >= MAX_MEMBERS) return 'too_many'
-    await sql`
-      insert into memberships (business_id, user_id, role) values (${businessId}, ${userId}, ${role})
-      on conflict (business_id, user_id) do update set role = excluded.role`
-    return 'done'
-  })
+  userId: string,
+  role: Role,
+): Promise<'done' | 'too_many'> {
+  await lockBusiness(sql, businessId)
+  const [{ others }] = await sql<[{ others: number }]>`
+    select count(*)::int as others from memberships where business_id = ${businessId} and user_id <> ${userId}`
+  if (others >= MAX_MEMBERS) return 'too_many'
+  await sql`
+    insert into memberships (business_id, user_id, role) values (${businessId}, ${userId}, ${role})
+    on conflict (business_id, user_id) do update set role = excluded.role`
+  return 'done'
 }
 
 /**
- * Changes the role of an existing member. This and the next two take rights away: call `revokeLostInvitations` after
- * them, in the same transaction.
+ * Everything that changes who is in a business takes this lock first, then those of users, members and links: otherwise
+ * two such changes could wait for each other.
  */
-export function changeRole(sql: Queryable, businessId: string, userId: string, role: Role): Promise<MemberChange> {
-  return keepOwner(async () => {
-    await lockBusiness(sql, businessId)
-    const { count } = await sql`
-      update memberships set role = ${role} where business_id = ${businessId} and user_id = ${userId}`
-    return count > 0 ? 'done' : 'not_found'
-  })
-}
-
-export function removeMember(sql: Queryable, businessId: string, userId: string): Promise<MemberChange> {
-  return keepOwner(async () => {
-    await lockBusiness(sql, businessId)
-    const { count } = await sql`delete from memberships where business_id = ${businessId} and user_id = ${userId}`
-    return count > 0 ? 'done' : 'not_found'
-  })
-}
-
-/** Deletes a user with their sessions, roles and links. Revokes open invitations of the address. */
-export function deletePerson(sql: Queryable, userId: string): Promise<MemberChange> {
-  return keepOwner(async () => {
-    await lockBusinessesOf(sql, userId)
-    const [deleted] = await sql<{ email: string }[]>`delete from users where id = ${userId} returning email`
-    if (deleted === undefined) return 'not_found'
-    await sql`delete from account_links where email = ${deleted.email}`
-    return 'done'
-  })
+export async function lockBusiness(tx: Queryable, businessId: string): Promise<void> {
+  await tx`select from businesses where id = ${businessId} for no key update`
 }
 
 /** Locks the businesses of a user, and another one, in the order that all callers follow. */
@@ -121,14 +76,25 @@ export async function listOnlyOwned(sql: Queryable, userId: string): Promise<{ i
 }
 
 /**
- * The database refuses a change that leaves a business without an owner (sql/postgres/0003_accounts.sql). Returns
- * `last_owner` then.
+ * Changes people in a transaction. To undo what it did so far, `change` throws `refuse(outcome)`: that is the outcome
+ * then. `last_owner`: the database refuses a change that leaves a business without an owner
+ * (sql/postgres/0003_accounts.sql).
  */
-export async function keepOwner(change: () => Promise<MemberChange>): Promise<MemberChange> {
+export async function changePeople<Done, Refused = never>(
+  sql: Sql,
+  change: (tx: Transaction, refuse: (outcome: Refused) => Error) => Promise<Done>,
+): Promise<Done | Refused | { kind: 'last_owner' }> {
+  const refused: Refused[] = []
+  const refuse = (outcome: Refused): Error => {
+    refused.push(outcome)
+    return new Error('the change was refused')
+  }
   try {
-    return await change()
+    return await inTransaction(sql, (tx) => change(tx, refuse))
   } catch (error) {
-    if ((error as { constraint_name?: string }).constraint_name === 'business_has_owner') return 'last_owner'
-    throw error
+    if ((error as { constraint_name?: string }).constraint_name === 'business_has_owner') return { kind: 'last_owner' }
+    const [outcome] = refused
+    if (outcome === undefined) throw error
+    return outcome
   }
 }

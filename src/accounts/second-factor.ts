@@ -1,8 +1,12 @@
 /** The second factor of a user: codes of an authenticator app, and recovery codes. */
 import { randomBytes } from 'node:crypto'
-import type { Queryable } from '../stores/postgres.ts'
+import { type Actor, recordAudit } from '../audit/audit.ts'
+import type { Queryable, Sql } from '../stores/postgres.ts'
+import { inTransaction } from '../stores/transaction.ts'
+import { recordAccountChange } from './record-account-change.ts'
 import { hashToken } from './tokens.ts'
 import { matchTotp } from './totp.ts'
+import type { UserName } from './users.ts'
 
 const RECOVERY_CODES = 10
 const RECOVERY_BYTES = 8
@@ -32,24 +36,44 @@ export async function readTotpSecret(
 }
 
 /**
- * Confirms the secret `sealed` by the code of a time step, which counts as used. Resolves with the recovery codes, which
- * are not available later; with null when the secret was confirmed or replaced in the meantime.
+ * Turns the second factor on: the code of a time step, which counts as used, has confirmed the secret `sealed`. Resolves
+ * with the recovery codes, which are not available later; with null when the secret was confirmed or replaced in the
+ * meantime.
  */
 export async function confirmTotp(
-  sql: Queryable,
-  id: string,
+  sql: Sql,
+  user: UserName,
   { sealed, step }: { sealed: string; step: number },
 ): Promise<string[] | null> {
   const codes = Array.from({ length: RECOVERY_CODES }, () => randomBytes(RECOVERY_BYTES).toString('hex'))
   const hashes = `{${codes.map((code) => `"\\\\x${hashToken(code).toString('hex')}"`).join(',')}}`
-  const { count } = await sql`
-    update users set totp_confirmed = true, totp_last_step = ${step}, recovery_hashes = ${hashes}::bytea[],
-      wrong_codes = 0, codes_paused_until = null
-    where id = ${id} and totp_secret = ${sealed} and not totp_confirmed`
-  return count > 0 ? codes : null
+  return await inTransaction(sql, async (tx) => {
+    const { count } = await tx`
+      update users set totp_confirmed = true, totp_last_step = ${step}, recovery_hashes = ${hashes}::bytea[],
+        wrong_codes = 0, codes_paused_until = null
+      where id = ${user.id} and totp_secret = ${sealed} and not totp_confirmed`
+    if (count === 0) return null
+    await recordAccountChange(tx, user, 'second-factor-on')
+    return codes
+  })
 }
 
-export async function removeTotp(sql: Queryable, id: string): Promise<void> {
+/** Turns a person's own second factor off. */
+export const turnTotpOff = (sql: Sql, user: UserName): Promise<void> =>
+  inTransaction(sql, async (tx) => {
+    await removeTotp(tx, user.id)
+    await recordAccountChange(tx, user, 'second-factor-off')
+  })
+
+/** Turns the second factor of another person off, who has lost the device. */
+export const removeSecondFactor = (sql: Sql, actor: Actor, { id, email }: UserName): Promise<void> =>
+  inTransaction(sql, async (tx) => {
+    await removeTotp(tx, id)
+    const entry = { businessId: null, actor, action: 'person.remove-second-factor', target: id }
+    await recordAudit(tx, { ...entry, details: { email } })
+  })
+
+async function removeTotp(sql: Queryable, id: string): Promise<void> {
   await sql`
     update users set totp_secret = null, totp_confirmed = false, totp_last_step = 0, recovery_hashes = '{}',
       wrong_codes = 0, codes_paused_until = null

@@ -12,6 +12,9 @@ export interface User {
   hasPassword: boolean
 }
 
+/** What the audit log names a user by. */
+export type UserName = Pick<User, 'id' | 'email'>
+
 /** The data that a sign-in is checked against. */
 export interface Credentials extends User {
   passwordHash: string | null
@@ -84,10 +87,6 @@ export async function updateUser(
     update users set email = coalesce(${email ?? null}, email), name = coalesce(${name ?? null}, name),
       password_hash = coalesce(${passwordHash ?? null}, password_hash), email_proven = email_proven or ${hasProvenEmail}
     where id = ${id}`
-}
-
-export async function setOperator(sql: Queryable, id: string, isOperator: boolean): Promise<void> {
-  await sql`update users set is_operator = ${isOperator} where id = ${id}`
 }
 
 export async function countOperators(sql: Queryable): Promise<number> {

@@ -1,31 +1,22 @@
 /** `admin user …`: changes and removes the rights of users. */
 import { commandActor } from '../audit/command-actor.ts'
-import { removeLinks, revokeLostInvitations } from '../accounts/links.ts'
-import {
-  MAX_MEMBERS,
-  type MemberChange,
-  deletePerson,
-  listOnlyOwned,
-  removeMember,
-  setRole,
-} from '../accounts/members.ts'
+import { type MemberOutcome, type MemberRefusal, changeRole, removeMember } from '../accounts/change-members.ts'
+import { deleteUser, endUserSessions, setOperator } from '../accounts/manage-users.ts'
+import { MAX_MEMBERS, type PeopleChange } from '../accounts/members.ts'
 import { ROLES, type Role } from '../accounts/rights.ts'
-import { endSessions } from '../accounts/sessions.ts'
-import { type Credentials, countOperators, setOperator } from '../accounts/users.ts'
+import type { UserName } from '../accounts/users.ts'
 import type { Config } from '../config.ts'
-import type { Queryable } from '../stores/postgres.ts'
-import { inTransaction } from '../stores/transaction.ts'
+import type { Sql } from '../stores/postgres.ts'
 import { requireBusiness } from './business.ts'
 import { type Command, type CommandArguments, CommandError, UsageError } from './command.ts'
-import { changeOf, checkEmail, requireUser } from './find-user.ts'
+import { checkEmail, requireUser, userNotFound } from './find-user.ts'
 import { withPostgres } from './open-postgres.ts'
 import { checkId } from './read-option.ts'
-import { recordCommand } from './record-command.ts'
 
 const EMAIL = ['EMAIL']
 const businessOption = (help: string) => ({ value: 'ID', help })
 
-const changeRole: Command = {
+const setRole: Command = {
   name: 'user set-role',
   summary: 'Add a user to a business, or change their role in it',
   positionals: EMAIL,
@@ -36,14 +27,8 @@ const changeRole: Command = {
   required: ['business', 'role'],
   async run(config, args) {
     const role = checkRole(args)
-    const { email, businessId, lost } = await changeMember(
-      config,
-      args,
-      'set-role',
-      async (tx, { businessId, user }) => {
-        await recordCommand(tx, 'user set-role', changeOf(user, 'person.role', { businessId, role }))
-        return setRole(tx, businessId, user.id, role)
-      },
+    const { email, businessId, lost } = await changeMember(config, args, 'set-role', (sql, change, { id }) =>
+      changeRole(sql, change, { userId: id, role, canAdd: true }),
     )
     const text = `${email} has the role ${role} in the business ${businessId}${tellLost(lost)}`
     return { json: { email, businessId, role, revokedInvitations: lost }, text }
@@ -57,14 +42,8 @@ const removeRole: Command = {
   options: { business: businessOption('The business') },
   required: ['business'],
   async run(config, args) {
-    const { email, businessId, lost } = await changeMember(
-      config,
-      args,
-      'remove-role',
-      async (tx, { businessId, user }) => {
-        await recordCommand(tx, 'user remove-role', changeOf(user, 'person.remove', { businessId }))
-        return removeMember(tx, businessId, user.id)
-      },
+    const { email, businessId, lost } = await changeMember(config, args, 'remove-role', (sql, change, { id }) =>
+      removeMember(sql, change, id),
     )
     const text = `${email} is no longer in the business ${businessId}${tellLost(lost)}`
     return { json: { email, businessId, role: null, revokedInvitations: lost }, text }
@@ -77,11 +56,9 @@ const grantOperator: Command = {
   positionals: EMAIL,
   async run(config, args) {
     const email = checkEmail(args)
-    const operators = await changeUser(config, email, async (tx, id) => {
-      await setOperator(tx, id, true)
-      await recordCommand(tx, 'user grant-operator', changeOf({ id, email }, 'person.grant-operator'))
-      return countOperators(tx)
-    })
+    const { operators } = await changeUser(config, email, (sql, user) =>
+      setOperator(sql, commandActor('admin user grant-operator'), user, true),
+    )
     return { json: { email, isOperator: true, operators }, text: `${email} is an operator` }
   },
 }
@@ -92,29 +69,25 @@ const revokeOperator: Command = {
   positionals: EMAIL,
   async run(config, args) {
     const email = checkEmail(args)
-    const { left, lost } = await changeUser(config, email, async (tx, id) => {
-      await setOperator(tx, id, false)
-      await recordCommand(tx, 'user revoke-operator', changeOf({ id, email }, 'person.revoke-operator'))
-      return { lost: await revokeLost(tx, id, 'revoke-operator'), left: await countOperators(tx) }
-    })
+    const { operators, revokedInvitations } = await changeUser(config, email, (sql, user) =>
+      setOperator(sql, commandActor('admin user revoke-operator'), user, false),
+    )
     return {
-      json: { email, isOperator: false, operators: left, revokedInvitations: lost },
-      text: `${email} is not an operator${tellLost(lost)}${warnOfNone(left)}`,
+      json: { email, isOperator: false, operators, revokedInvitations },
+      text: `${email} is not an operator${tellLost(revokedInvitations)}${warnOfNone(operators)}`,
     }
   },
 }
 
-const endUserSessions: Command = {
+const endSessions: Command = {
   name: 'user end-sessions',
   summary: 'Sign a user out everywhere; their links to sign in become invalid too',
   positionals: EMAIL,
   async run(config, args) {
     const email = checkEmail(args)
-    const ended = await changeUser(config, email, async (tx, id) => {
-      await removeLinks(tx, email)
-      await recordCommand(tx, 'user end-sessions', changeOf({ id, email }, 'person.end-sessions'))
-      return endSessions(tx, id)
-    })
+    const ended = await changeUser(config, email, (sql, user) =>
+      endUserSessions(sql, commandActor('admin user end-sessions'), user),
+    )
     return { json: { email, ended }, text: `${ended} ${ended === 1 ? 'session has' : 'sessions have'} ended` }
   },
 }
@@ -129,32 +102,21 @@ An open invitation of the address is revoked too, and those that the user has ma
   async run(config, args) {
     const email = checkEmail(args)
     if (!args.flag('yes')) throw new UsageError('Deleting a user cannot be undone. To confirm, add --yes')
-    const { left, lost } = await withPostgres(config, async (sql) => {
-      const { id } = await requireUser(sql, email)
-      const deletion = inTransaction(sql, async (tx) => {
-        await recordCommand(tx, 'user delete', changeOf({ id, email }, 'person.delete'))
-        requireDone(await deletePerson(tx, id), email)
-        return { lost: await revokeLost(tx, id, 'delete'), left: await countOperators(tx) }
-      })
-      return deletion.catch(async (error: unknown) => {
-        if (!(error instanceof CommandError) || error.code !== 'last_owner') throw error
-        // Reads the current businesses, because another owner may have been removed in the meantime.
-        const businesses = await listOnlyOwned(sql, id)
-        throw businesses.length === 0 ? error : onlyOwner(email, businesses)
-      })
-    })
+    const outcome = await changeUser(config, email, (sql, user) =>
+      deleteUser(sql, commandActor('admin user delete'), user),
+    )
+    if (outcome.kind === 'not_found') throw userNotFound(email)
+    if (outcome.kind === 'last_owner') throw onlyOwner(email, outcome.businesses)
+    const { operators, revokedInvitations } = outcome
     return {
-      json: { email, deleted: true, operators: left, revokedInvitations: lost },
-      text: `${email} was deleted${tellLost(lost)}${warnOfNone(left)}`,
+      json: { email, deleted: true, operators, revokedInvitations },
+      text: `${email} was deleted${tellLost(revokedInvitations)}${warnOfNone(operators)}`,
     }
   },
 }
 
 const warnOfNone = (operators: number): string =>
   operators > 0 ? '' : '. No operator is left. To make one: admin user grant-operator, or admin user create --operator'
-
-const revokeLost = (tx: Queryable, userId: string, command: string): Promise<string[]> =>
-  revokeLostInvitations(tx, userId, commandActor(`admin user ${command}`))
 
 const tellLost = (invited: string[]): string =>
   invited.length === 0 ? '' : `. Their open invitations are revoked: ${invited.join(', ')}`
@@ -165,51 +127,41 @@ function checkRole(args: CommandArguments): Role {
   return role
 }
 
-/** Changes a user and writes to the audit log in one transaction. */
-async function changeUser<Report>(
+const changeUser = <Outcome>(
   config: Config,
   email: string,
-  change: (tx: Queryable, userId: string) => Promise<Report>,
-): Promise<Report> {
-  return withPostgres(config, (sql) =>
-    inTransaction(sql, async (tx) => {
-      const { id } = await requireUser(tx, email)
-      return change(tx, id)
-    }),
-  )
-}
+  change: (sql: Sql, user: UserName) => Promise<Outcome>,
+): Promise<Outcome> => withPostgres(config, async (sql) => change(sql, await requireUser(sql, email)))
 
 async function changeMember(
   config: Config,
   args: CommandArguments,
   command: string,
-  change: (tx: Queryable, who: { businessId: string; user: Credentials }) => Promise<MemberChange>,
+  apply: (sql: Sql, change: PeopleChange, user: UserName) => Promise<MemberOutcome>,
 ): Promise<{ email: string; businessId: string; lost: string[] }> {
   const email = checkEmail(args)
   const businessId = checkId('--business', args.text('business') ?? '')
-  const lost = await withPostgres(config, (sql) =>
-    inTransaction(sql, async (tx) => {
-      const user = await requireUser(tx, email)
-      await requireBusiness(tx, businessId)
-      requireDone(await change(tx, { businessId, user }), email)
-      return revokeLost(tx, user.id, command)
-    }),
-  )
-  return { email, businessId, lost }
+  const outcome = await changeUser(config, email, async (sql, user) => {
+    await requireBusiness(sql, businessId)
+    return apply(sql, { businessId, actor: commandActor(`admin user ${command}`) }, user)
+  })
+  if (outcome.kind !== 'done') throw refusal(outcome, email)
+  return { email, businessId, lost: outcome.revokedInvitations }
 }
 
-/** Throws, because the transaction has failed when the database refuses a change. */
-function requireDone(change: MemberChange, email: string): void {
-  if (change === 'done') return
+function refusal({ kind }: MemberRefusal, email: string): CommandError {
   const messages = {
     not_found: `${email} is not in this business`,
     too_many: `A business has ${MAX_MEMBERS} people at most`,
-    last_owner: 'The business would have no owner. First make another person its owner: admin user set-role',
+    last_owner: NO_OWNER,
   }
-  throw new CommandError(change === 'not_found' ? 'not_a_member' : change, messages[change])
+  return new CommandError(kind === 'not_found' ? 'not_a_member' : kind, messages[kind])
 }
 
+const NO_OWNER = 'The business would have no owner. First make another person its owner: admin user set-role'
+
 function onlyOwner(email: string, businesses: { id: string; name: string }[]): CommandError {
+  if (businesses.length === 0) return new CommandError('last_owner', NO_OWNER)
   const named = businesses.map(({ id, name }) => `${name} (${id})`).join(', ')
   return new CommandError(
     'last_owner',
@@ -217,11 +169,4 @@ function onlyOwner(email: string, businesses: { id: string; name: string }[]): C
   )
 }
 
-export const USER_ACCESS_COMMANDS: Command[] = [
-  changeRole,
-  removeRole,
-  grantOperator,
-  revokeOperator,
-  endUserSessions,
-  remove,
-]
+export const USER_ACCESS_COMMANDS: Command[] = [setRole, removeRole, grantOperator, revokeOperator, endSessions, remove]

@@ -1,21 +1,20 @@
 /** `admin user …`: the people who use the dashboard. */
-import { LINK_HOURS, createLink } from '../accounts/links.ts'
-import { setRole } from '../accounts/members.ts'
+import { LINK_HOURS } from '../accounts/links.ts'
+import { addUser, linkUser } from '../accounts/manage-users.ts'
 import { ROLES } from '../accounts/rights.ts'
-import { removeTotp } from '../accounts/second-factor.ts'
+import { removeSecondFactor } from '../accounts/second-factor.ts'
 import { linkUrl } from '../accounts/system-mail.ts'
-import { createUser, listUsers } from '../accounts/users.ts'
+import { listUsers } from '../accounts/users.ts'
+import { commandActor } from '../audit/command-actor.ts'
 import type { Config } from '../config.ts'
 import { findFrontDoorUrl } from '../stores/data-dir.ts'
 import { requireBusiness } from './business.ts'
 import { type Command, CommandError, type Report, UsageError } from './command.ts'
-import { changeOf, checkEmail, requireUser } from './find-user.ts'
+import { checkEmail, requireUser } from './find-user.ts'
 import { formatTable } from './format-help.ts'
 import { withPostgres } from './open-postgres.ts'
 import { checkId } from './read-option.ts'
-import { recordCommand } from './record-command.ts'
 import { USER_ACCESS_COMMANDS } from './user-access.ts'
-import { inTransaction } from '../stores/transaction.ts'
 
 const ORDER = 'the first person of a business has to be its owner'
 
@@ -36,22 +35,15 @@ const create: Command = {
       throw new UsageError('--business and --role belong together')
     }
     if (businessId !== null && role === undefined) throw new UsageError(`--role must be one of ${ROLES.join(', ')}`)
-    const token = await withPostgres(config, async (sql) => {
+    const membership = businessId !== null && role !== undefined ? { businessId, role } : null
+    const outcome = await withPostgres(config, async (sql) => {
       if (businessId !== null) await requireBusiness(sql, businessId)
-      return inTransaction(sql, async (tx) => {
-        const isOperator = args.flag('operator')
-        const id = await createUser(tx, { email, isOperator })
-        if (id === null) throw new CommandError('user_exists', `There is a user ${email} already`)
-        if (businessId !== null && role !== undefined) {
-          const outcome = await setRole(tx, businessId, id, role)
-          if (outcome !== 'done') throw new CommandError(outcome, `The role was not given: ${ORDER}`)
-        }
-        const details = { businessId, ...(role !== undefined && { role }), ...(isOperator && { isOperator }) }
-        await recordCommand(tx, 'user create', changeOf({ id, email }, 'person.create', details))
-        return createLink(tx, 'sign-in', email)
-      })
+      const actor = commandActor('admin user create')
+      return addUser(sql, actor, { email, isOperator: args.flag('operator'), membership })
     })
-    return showLink(config, email, token)
+    if (outcome.kind === 'user_exists') throw new CommandError('user_exists', `There is a user ${email} already`)
+    if (outcome.kind !== 'added') throw new CommandError(outcome.kind, `The role was not given: ${ORDER}`)
+    return showLink(config, email, outcome.token)
   },
 }
 
@@ -63,14 +55,13 @@ const link: Command = {
     const email = checkEmail(args)
     const token = await withPostgres(config, async (sql) => {
       const user = await requireUser(sql, email)
-      await recordCommand(sql, 'user link', changeOf(user, 'person.link'))
-      return createLink(sql, 'sign-in', email)
+      return linkUser(sql, commandActor('admin user link'), user)
     })
     return showLink(config, email, token)
   },
 }
 
-const removeSecondFactor: Command = {
+const removeFactor: Command = {
   name: 'user remove-second-factor',
   summary: 'Turn the second factor of a user off, for a lost device',
   positionals: ['EMAIL'],
@@ -78,8 +69,7 @@ const removeSecondFactor: Command = {
     const email = checkEmail(args)
     await withPostgres(config, async (sql) => {
       const user = await requireUser(sql, email)
-      await removeTotp(sql, user.id)
-      await recordCommand(sql, 'user remove-second-factor', changeOf(user, 'person.remove-second-factor'))
+      await removeSecondFactor(sql, commandActor('admin user remove-second-factor'), user)
     })
     return { json: { email, hasTotp: false }, text: `${email} signs in with the password alone` }
   },
@@ -112,4 +102,4 @@ async function showLink(config: Config, email: string, token: string): Promise<R
   return { json: { email, url }, text }
 }
 
-export const USER_COMMANDS: Command[] = [create, link, removeSecondFactor, list, ...USER_ACCESS_COMMANDS]
+export const USER_COMMANDS: Command[] = [create, link, removeFactor, list, ...USER_ACCESS_COMMANDS]

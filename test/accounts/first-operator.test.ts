@@ -1,9 +1,9 @@
 /** The operator that is created on the first start, and the links that are printed. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { ensureOperator } from '../../src/accounts/first-operator.ts'
 import { readLink, redeemLink } from '../../src/accounts/links.ts'
 import { listMembers } from '../../src/accounts/members.ts'
 import { PLACEHOLDER_EMAIL, listUsers, updateUser } from '../../src/accounts/users.ts'
-import { ensureOperator } from '../../src/embedded/first-operator.ts'
 import { type Stack, createBusiness, openStack } from '../support/stack.ts'
 
 let stack: Stack

@@ -1,15 +1,13 @@
 /** An invitation does not outlive the right of the person who made it, however that right is lost. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import {
-  addInvitation,
-  createInvitation,
-  readLink,
-  redeemLink,
-  revokeLostInvitations,
-} from '../../src/accounts/links.ts'
-import { changeRole, deletePerson, listInvitations, removeMember, setRole } from '../../src/accounts/members.ts'
-import { createUser, setOperator } from '../../src/accounts/users.ts'
+import { changeRole, removeMember } from '../../src/accounts/change-members.ts'
+import { createInvitation, listInvitations } from '../../src/accounts/invitations.ts'
+import { readLink, redeemLink } from '../../src/accounts/links.ts'
+import { deleteUser, setOperator } from '../../src/accounts/manage-users.ts'
+import { setRole } from '../../src/accounts/members.ts'
+import { createUser } from '../../src/accounts/users.ts'
 import { inTransaction } from '../../src/stores/transaction.ts'
+import { inviteTo } from '../dashboard/session-client.ts'
 import { runAdminQuietly } from '../end-to-end/run-admin.ts'
 import { type Stack, createBusiness, openStack } from '../support/stack.ts'
 
@@ -41,11 +39,10 @@ async function newBusiness(): Promise<{ businessId: string; ann: Person; bob: Pe
   return { businessId, ann, bob }
 }
 
-async function invite(businessId: string, invitedBy: Person, email: string): Promise<string> {
-  const token = await createInvitation(stack.sql, { businessId, email, role: 'owner', invitedBy })
-  if (token === null) throw new Error('not invited')
-  return token
-}
+const invite = (businessId: string, by: Person, email: string): Promise<string> =>
+  inviteTo(businessId, { sql: stack.sql, by }, { email, role: 'owner' })
+const tryToInvite = async (businessId: string, by: Person, email: string) =>
+  (await createInvitation(stack.sql, { businessId, actor: { kind: 'user', ...by } }, { email, role: 'owner' })).kind
 
 const openOf = async (businessId: string) => (await listInvitations(stack.sql, businessId)).map(({ email }) => email)
 const run = async (...words: string[]) =>
@@ -102,47 +99,39 @@ it('even where nothing revokes it, the link is refused while its person may not 
   expect([await readLink(stack.sql, token), await redeemLink(stack.sql, token)]).toEqual([null, false])
 })
 
+const actor = { kind: 'command', id: 'test', name: 'test' } as const
+
 it('a person who has lost the right makes no invitation', async () => {
   const { businessId, ann } = await newBusiness()
-  const wanted = { businessId, email: 'new@x.io', role: 'owner', invitedBy: ann } as const
-  await changeRole(stack.sql, businessId, ann.id, 'marketer')
-  expect(await inTransaction(stack.sql, (tx) => addInvitation(tx, wanted))).toBe('not_permitted')
-  await inTransaction(stack.sql, (tx) => deletePerson(tx, ann.id))
-  expect(await inTransaction(stack.sql, (tx) => addInvitation(tx, wanted))).toBe('not_permitted')
+  await changeRole(stack.sql, { businessId, actor }, { userId: ann.id, role: 'marketer' })
+  expect(await tryToInvite(businessId, ann, 'new@x.io')).toBe('not_permitted')
+  await deleteUser(stack.sql, actor, { id: ann.id, email: ann.name })
+  expect(await tryToInvite(businessId, ann, 'new@x.io')).toBe('not_permitted')
 })
 
-const actor = { kind: 'command', id: 'test', name: 'test' } as const
-const LOSSES = {
-  removed: (businessId: string, id: string) =>
-    inTransaction(stack.sql, async (tx) => {
-      expect(await removeMember(tx, businessId, id)).toBe('done')
-      await revokeLostInvitations(tx, id, actor)
+const LOSSES: Record<string, (businessId: string, person: Person) => Promise<unknown>> = {
+  removed: async (businessId, { id }) =>
+    expect(await removeMember(stack.sql, { businessId, actor }, id)).toMatchObject({ kind: 'done' }),
+  'no owner any more': async (businessId, { id }) =>
+    expect(await changeRole(stack.sql, { businessId, actor }, { userId: id, role: 'analyst' })).toMatchObject({
+      kind: 'done',
     }),
-  deleted: (_: string, id: string) =>
-    inTransaction(stack.sql, async (tx) => {
-      expect(await deletePerson(tx, id)).toBe('done')
-      await revokeLostInvitations(tx, id, actor)
-    }),
-  'no operator': (_: string, id: string) =>
-    inTransaction(stack.sql, async (tx) => {
-      await setOperator(tx, id, false)
-      await revokeLostInvitations(tx, id, actor)
-    }),
+  deleted: async (_, { id, name }) =>
+    expect(await deleteUser(stack.sql, actor, { id, email: name })).toMatchObject({ kind: 'deleted' }),
+  'no operator any more': (_, { id, name }) => setOperator(stack.sql, actor, { id, email: name }, false),
 }
 
 it.each(Object.entries(LOSSES))('at the same time as the person is %s, no invitation is left', async (kind, lose) => {
   const { businessId, bob } = await newBusiness()
+  const isOperator = kind === 'no operator any more'
   for (let round = 0; round < 15; round += 1) {
-    const cyd = await newPerson(kind === 'no operator')
-    if (kind !== 'no operator') await setRole(stack.sql, businessId, cyd.id, 'owner')
+    const cyd = await newPerson(isOperator)
+    if (!isOperator) await setRole(stack.sql, businessId, cyd.id, 'owner')
     const earlier = await invite(businessId, cyd, `earlier${round}@x.io`)
-    const wanted = { businessId, role: 'owner', invitedBy: cyd } as const
     const [, taken] = await Promise.all([
-      lose(businessId, cyd.id),
+      lose(businessId, cyd),
       inTransaction(stack.sql, (tx) => redeemLink(tx, earlier)),
-      ...[1, 2, 3].map((n) =>
-        inTransaction(stack.sql, (tx) => addInvitation(tx, { ...wanted, email: `new${round}.${n}@x.io` })),
-      ),
+      ...[1, 2, 3].map((n) => tryToInvite(businessId, cyd, `new${round}.${n}@x.io`)),
     ])
     expect(await openOf(businessId), `round ${round}, taken before: ${taken}`).toEqual([])
   }

@@ -45,7 +45,7 @@ async function withFactor() {
   const id = (await createUser(service.sql, { email: `f${count}@x.io` })) ?? ''
   const secret = createTotpSecret()
   await startTotp(service.sql, id, secret)
-  const recovery = await confirmTotp(service.sql, id, { sealed: secret, step: STEP })
+  const recovery = await confirmTotp(service.sql, { id, email: `f${count}@x.io` }, { sealed: secret, step: STEP })
   const redeem = (code: string, now = NOW) => redeemSecondFactor(service.sql, { id, secret, code, now })
   return { id, secret, recovery: recovery ?? [], redeem, codeAt: (step: number) => totpCode(secret, step) }
 }
@@ -76,10 +76,11 @@ it('many calls at the same time with one code: one is accepted', async () => {
 
 it('is turned on once, by the secret that was confirmed', async () => {
   const id = (await createUser(service.sql, { email: 'once@x.io' })) ?? ''
+  const user = { id, email: 'once@x.io' }
   await startTotp(service.sql, id, 'first')
   await startTotp(service.sql, id, 'second')
-  expect(await confirmTotp(service.sql, id, { sealed: 'first', step: STEP })).toBeNull()
-  const both = await Promise.all([1, 2].map(() => confirmTotp(service.sql, id, { sealed: 'second', step: STEP })))
+  expect(await confirmTotp(service.sql, user, { sealed: 'first', step: STEP })).toBeNull()
+  const both = await Promise.all([1, 2].map(() => confirmTotp(service.sql, user, { sealed: 'second', step: STEP })))
   expect(both.filter((codes) => codes !== null)).toHaveLength(1)
   expect(await readTotpSecret(service.sql, id)).toEqual({ secret: 'second', isConfirmed: true })
 })

@@ -1,10 +1,11 @@
 /** `admin user …`: roles, operators, sessions and deletion, against a real Postgres. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { createInvitation, createLink, readLink } from '../../src/accounts/links.ts'
+import { createLink, readLink } from '../../src/accounts/links.ts'
 import { listMembers, setRole } from '../../src/accounts/members.ts'
 import { createSession, findRole, findSession } from '../../src/accounts/sessions.ts'
 import { createUser, findCredentials } from '../../src/accounts/users.ts'
 import { removeBusiness } from '../../src/businesses/businesses.ts'
+import { inviteTo } from '../dashboard/session-client.ts'
 import { runAdminQuietly } from '../end-to-end/run-admin.ts'
 import { type Stack, createBusiness, openStack } from '../support/stack.ts'
 
@@ -108,14 +109,10 @@ it('deletes a user with sessions, roles, links and invitations, once it is confi
   await setRole(stack.sql, businessId, owner.id, 'owner')
   await setRole(stack.sql, businessId, gone.id, 'marketer')
   const token = await openSession(gone.id)
+  const by = { id: owner.id, name: owner.email }
   const links = [
     await createLink(stack.sql, 'reset', gone.email),
-    await createInvitation(stack.sql, {
-      businessId,
-      email: gone.email,
-      role: 'owner',
-      invitedBy: { id: owner.id, name: owner.email },
-    }),
+    await inviteTo(businessId, { sql: stack.sql, by }, { email: gone.email, role: 'owner' }),
   ]
   expect(await run('delete', gone.email)).toMatchObject({ exitCode: 2, json: { error: { code: 'usage' } } })
   expect(await findSession(stack.sql, token)).not.toBeNull()
@@ -127,7 +124,7 @@ it('deletes a user with sessions, roles, links and invitations, once it is confi
   })
   expect(await findSession(stack.sql, token)).toBeNull()
   expect(await findCredentials(stack.sql, gone.email)).toBeNull()
-  for (const link of links) expect(await readLink(stack.sql, link ?? '')).toBeNull()
+  for (const link of links) expect(await readLink(stack.sql, link)).toBeNull()
   expect(await listMembers(stack.sql, businessId)).toMatchObject([{ userId: owner.id }])
   expect(codeOf(await run('delete', gone.email, '--yes'))).toBe('user_not_found')
   expect(await actionsOf(null, gone.id)).toEqual([
@@ -144,7 +141,7 @@ it('does not delete the only owner of a business, and names it; a business that 
   expect(JSON.stringify(refused.json)).toContain(`Bookshop (${businessId})`)
   expect(await findCredentials(stack.sql, owner.email)).not.toBeNull()
   expect(await actionsOf(null, owner.id)).toEqual([])
-  await removeBusiness(stack.sql, businessId)
+  await removeBusiness(stack.sql, actor, businessId)
   expect((await run('delete', owner.email, '--yes')).exitCode).toBe(0)
 })
 

@@ -1,5 +1,6 @@
 /** A client of the dashboard's API that acts like a browser: keeps the cookie, and sends the headers of the same origin. */
 import { expect } from 'vitest'
+import { type NewInvitation, createInvitation } from '../../src/accounts/invitations.ts'
 import { createSession } from '../../src/accounts/sessions.ts'
 import { hashPassword } from '../../src/accounts/passwords.ts'
 import type { Role } from '../../src/accounts/rights.ts'
@@ -71,6 +72,17 @@ export async function addUser(
   if (id === undefined) throw new Error(`no user ${email}`)
   if (businessId !== undefined && role !== undefined) expect(await setRole(sql, businessId, id, role)).toBe('done')
   return id
+}
+
+/** Returns the token of the link. */
+export async function inviteTo(
+  businessId: string,
+  { sql, by }: { sql: Sql; by: { id: string; name: string } },
+  invitation: NewInvitation,
+): Promise<string> {
+  const invited = await createInvitation(sql, { businessId, actor: { kind: 'user', ...by } }, invitation)
+  if (invited.kind !== 'invited') throw new Error(invited.kind)
+  return invited.token
 }
 
 /** Returns a client with a session. The limits of signing in do not apply. */

@@ -2,12 +2,12 @@
 import { randomUUID } from 'node:crypto'
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { createLink, createInvitation } from '../../src/accounts/links.ts'
+import { createLink } from '../../src/accounts/links.ts'
 import { totpCode } from '../../src/accounts/totp.ts'
 import { safeReturnPath } from '../../src/dashboard/src/session/return-path.ts'
 import { createBusiness } from '../support/stack.ts'
 import { type Dashboard, openDashboard, openPalette, settle } from './open-dashboard.ts'
-import { addUser, PASSWORD } from './session-client.ts'
+import { addUser, inviteTo, PASSWORD } from './session-client.ts'
 
 let dashboard: Dashboard
 beforeAll(async () => {
@@ -133,8 +133,8 @@ describe('links', () => {
   it('invite a new person, who chooses a name and a password', async () => {
     const { businessId, service } = dashboard
     const email = `${randomUUID()}@x.io`
-    const invitedBy = { id: await addUser(service.sql, 'owner@x.io'), name: 'owner@x.io' }
-    const token = await createInvitation(service.sql, { businessId, email, role: 'analyst', invitedBy })
+    const by = { id: await addUser(service.sql, 'owner@x.io'), name: 'owner@x.io' }
+    const token = await inviteTo(businessId, { sql: service.sql, by }, { email, role: 'analyst' })
     const page = await dashboard.visit(`/dashboard/link#${token}`, { email: null })
     await page.getByText('Corner Shop invites you. Your role: Analyst.').waitFor()
     await page.getByLabel('Your name').fill('Ada')
@@ -148,8 +148,8 @@ describe('links', () => {
     const { businessId } = await createBusiness(service.sql, { name: 'Second Shop' })
     const owner = await addUser(service.sql, 'owner@x.io', { businessId, role: 'owner' })
     const email = await freshUser()
-    const invitedBy = { id: owner, name: 'owner@x.io' }
-    const token = await createInvitation(service.sql, { businessId, email, role: 'analyst', invitedBy })
+    const by = { id: owner, name: 'owner@x.io' }
+    const token = await inviteTo(businessId, { sql: service.sql, by }, { email, role: 'analyst' })
     const page = await dashboard.visit(`/dashboard/link#${token}`, { email: null })
     await page.getByRole('link', { name: 'Sign in' }).click()
     await page.getByLabel('Email address').fill(email)

@@ -1,13 +1,13 @@
 /** Signing in, links, sessions and the second factor, over real HTTP. */
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createInvitation, createLink } from '../../src/accounts/links.ts'
+import { createLink } from '../../src/accounts/links.ts'
 import { hashToken } from '../../src/accounts/tokens.ts'
 import { totpCode } from '../../src/accounts/totp.ts'
 import { createUser, PLACEHOLDER_EMAIL } from '../../src/accounts/users.ts'
 import { type Service, openService } from '../support/service.ts'
 import { createBusiness } from '../support/stack.ts'
-import { PASSWORD, addUser, openSession, signIn } from './session-client.ts'
+import { PASSWORD, addUser, inviteTo, openSession, signIn } from './session-client.ts'
 
 let service: Service
 let businessId: string
@@ -226,10 +226,7 @@ describe('links', () => {
   })
 
   async function invite(email: string, role: 'marketer' | 'analyst'): Promise<string> {
-    const invitedBy = { id: ownerId, name: 'owner@x.io' }
-    const token = await createInvitation(service.sql, { businessId, email, role, invitedBy })
-    if (token === null) throw new Error('too many invitations')
-    return token
+    return await inviteTo(businessId, { sql: service.sql, by: { id: ownerId, name: 'owner@x.io' } }, { email, role })
   }
 })
 

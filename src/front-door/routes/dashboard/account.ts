@@ -1,11 +1,11 @@
 /** A person's own account: name, password, sessions, second factor. */
 import { Type } from '@sinclair/typebox'
 import { PASSWORD_LENGTH, PasswordsBusy, hashPassword } from '../../../accounts/passwords.ts'
-import { type Session, endSession, endSessions, listSessions } from '../../../accounts/sessions.ts'
+import { changeName, changePassword, endOwnSession } from '../../../accounts/own-account.ts'
+import { type Session, listSessions } from '../../../accounts/sessions.ts'
 import { createTotpSecret, matchTotp, totpUri } from '../../../accounts/totp.ts'
-import { confirmTotp, readTotpSecret, removeTotp, startTotp } from '../../../accounts/second-factor.ts'
-import { findCredentials, updateUser } from '../../../accounts/users.ts'
-import { removeLinks } from '../../../accounts/links.ts'
+import { confirmTotp, readTotpSecret, startTotp, turnTotpOff } from '../../../accounts/second-factor.ts'
+import { findCredentials } from '../../../accounts/users.ts'
 import { RequestError } from '../../../errors.ts'
 import { faultOf } from '../../../rules/faults.ts'
 import { openSecret, sealSecret } from '../../../stores/seal-secret.ts'
@@ -16,9 +16,7 @@ import { compileCheck, invalidRequest, requireBody } from '../../http/check-body
 import { BODY_LIMITS, readJson } from '../../http/read-body.ts'
 import { readId } from '../../http/read-id.ts'
 import { closed, dateTime, uuid } from '../reply-fields.ts'
-import { recordAccountChange } from './account-audit.ts'
 import { MeData, SESSION_BODY_ERRORS, SESSION_ERRORS, describeMe, requirePassword, startSession } from './session.ts'
-import { inTransaction } from '../../../stores/transaction.ts'
 
 const SAVED = 'Saved.'
 
@@ -27,10 +25,7 @@ const checkName = compileCheck(NameSchema)
 
 async function putName(app: AppContext, context: RequestContext, { user }: Session): Promise<Reply> {
   const { name } = requireBody(checkName(await readJson(app, context, BODY_LIMITS.single)))
-  await inTransaction(app.sql, async (tx) => {
-    await updateUser(tx, user.id, { name })
-    await recordAccountChange(tx, user, 'name')
-  })
+  await changeName(app.sql, user, name)
   return { message: SAVED, data: await describeMe(app, context, { ...user, name }) }
 }
 
@@ -45,13 +40,7 @@ async function putPassword(app: AppContext, context: RequestContext, { user }: S
   const { current = '', password } = requireBody(checkPassword(await readJson(app, context, BODY_LIMITS.single)))
   await chargeSignIn(app, context, user.email)
   if (user.hasPassword) await requireCurrent(app, user.email, current)
-  const passwordHash = await newPasswordHash(password)
-  await inTransaction(app.sql, async (tx) => {
-    await updateUser(tx, user.id, { passwordHash })
-    await endSessions(tx, user.id)
-    await removeLinks(tx, user.email)
-    await recordAccountChange(tx, user, 'password')
-  })
+  await changePassword(app.sql, user, await newPasswordHash(password))
   return { message: SAVED, data: await startSession(app, context, { ...user, hasPassword: true }) }
 }
 
@@ -90,10 +79,7 @@ async function getSessions(app: AppContext, _: RequestContext, { id, user }: Ses
 
 async function deleteSession(app: AppContext, context: RequestContext, { user }: Session): Promise<Reply> {
   const id = readId(context.params['sessionId'])
-  await inTransaction(app.sql, async (tx) => {
-    if (id === null || !(await endSession(tx, user.id, id))) throw new RequestError('not_found')
-    await recordAccountChange(tx, user, 'end-session', { session: id })
-  })
+  if (id === null || (await endOwnSession(app.sql, user, id)).kind === 'not_found') throw new RequestError('not_found')
   return { message: 'The session has ended.', data: {} }
 }
 
@@ -120,20 +106,13 @@ async function putTotp(app: AppContext, context: RequestContext, { user }: Sessi
   const { secret } = openSecret(sealed, user.id, app.config.secretsKey) as { secret: string }
   const step = matchTotp(secret, code, context.receivedAt)
   if (step === null) throw invalidRequest([faultOf('code', 'wrong_code')])
-  const recoveryCodes = await inTransaction(app.sql, async (tx) => {
-    const codes = await confirmTotp(tx, user.id, { sealed, step })
-    if (codes === null) throw new RequestError('not_found', { reason: faultOf('', 'no_factor') })
-    await recordAccountChange(tx, user, 'second-factor-on')
-    return codes
-  })
+  const recoveryCodes = await confirmTotp(app.sql, user, { sealed, step })
+  if (recoveryCodes === null) throw new RequestError('not_found', { reason: faultOf('', 'no_factor') })
   return { message: 'The second factor is on.', data: { recoveryCodes } }
 }
 
 async function deleteTotp(app: AppContext, _: RequestContext, { user }: Session): Promise<Reply> {
-  await inTransaction(app.sql, async (tx) => {
-    await removeTotp(tx, user.id)
-    await recordAccountChange(tx, user, 'second-factor-off')
-  })
+  await turnTotpOff(app.sql, user)
   return { message: 'The second factor is off.', data: {} }
 }
 

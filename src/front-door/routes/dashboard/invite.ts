@@ -2,8 +2,14 @@
  * Invites a person. They get the link by mail or, where the installation cannot send mail, from the person who invites.
  */
 import { type Static, Type } from '@sinclair/typebox'
-import { type Actor, recordAudit } from '../../../audit/audit.ts'
-import { LINK_HOURS, MAX_INVITATIONS, addInvitation } from '../../../accounts/links.ts'
+import type { Actor } from '../../../audit/audit.ts'
+import {
+  INVITATION_HOURS,
+  type InviteOutcome,
+  MAX_INVITATIONS,
+  addInvitation,
+  createInvitation,
+} from '../../../accounts/invitations.ts'
 import { ROLES, type Role } from '../../../accounts/rights.ts'
 import { linkUrl } from '../../../accounts/system-mail.ts'
 import { RequestError } from '../../../errors.ts'
@@ -32,23 +38,31 @@ interface Wanted {
   email: string
   role: Role
   actor: Actor
-  /** Whether the link goes out by mail. */
-  isMailed: boolean
 }
 
-/**
- * Stores an invitation in the transaction `tx`. It replaces a pending invitation of the same person. Throws
- * RequestError `limit_reached`, `not_permitted`.
- */
-export async function storeInvitation(tx: Queryable, { business, email, role, actor, isMailed }: Wanted) {
-  const invited = await addInvitation(tx, { businessId: business.id, email, role, invitedBy: actor, isMailed })
-  if (invited === 'not_permitted') throw new RequestError('not_permitted')
-  if (invited === 'full') {
-    throw new RequestError('limit_reached', { reason: faultOf('', 'invitations_full', { max: MAX_INVITATIONS }) })
-  }
-  const entry = { businessId: business.id, actor, action: 'person.invite', target: invited.id }
-  await recordAudit(tx, { ...entry, details: { email, role } })
-  return invited
+/** Invites a person, and replaces their open invitation. Throws RequestError `limit_reached`, `not_permitted`. */
+export async function invite(
+  app: AppContext,
+  { business, actor }: Pick<Wanted, 'business' | 'actor'>,
+  { email, role }: Pick<Wanted, 'email' | 'role'>,
+): Promise<Static<typeof InvitedData>> {
+  const change = { businessId: business.id, actor }
+  const invited = await createInvitation(app.sql, change, { email, role, isMailed: app.mailer !== undefined })
+  return deliverInvitation(app, requireInvited(invited), { business, email, role, actor })
+}
+
+/** The same in the transaction of another change. `deliverInvitation` follows it. */
+export async function storeInvitation(
+  tx: Queryable,
+  { business, email, role, actor, isMailed }: Wanted & { isMailed: boolean },
+) {
+  return requireInvited(await addInvitation(tx, { businessId: business.id, actor }, { email, role, isMailed }))
+}
+
+function requireInvited(outcome: InviteOutcome): { id: string; token: string } {
+  if (outcome.kind === 'invited') return outcome
+  if (outcome.kind === 'not_permitted') throw new RequestError('not_permitted')
+  throw new RequestError('limit_reached', { reason: faultOf('', 'invitations_full', { max: MAX_INVITATIONS }) })
 }
 
 export async function deliverInvitation(
@@ -70,7 +84,7 @@ export async function deliverInvitation(
 
 function compose({ business, email, role, actor }: Wanted, link: string) {
   const name = oneLine(business.name)
-  const text = `${actor.name} invites you to ${name} on Sluice. Your role is: ${role}. To accept, open this link within ${LINK_HOURS.invitation / 24} days:
+  const text = `${actor.name} invites you to ${name} on Sluice. Your role is: ${role}. To accept, open this link within ${INVITATION_HOURS / 24} days:
 
 ${link}
 

@@ -1,33 +1,14 @@
 /** One-time links and forgotten passwords. */
 import { type Static, Type } from '@sinclair/typebox'
-import { recordAudit } from '../../../audit/audit.ts'
-import {
-  LINK_HOURS,
-  type AccountLink,
-  createLink,
-  lockBusiness,
-  readLink,
-  removeLinks,
-  redeemLink,
-} from '../../../accounts/links.ts'
-import { setRole } from '../../../accounts/members.ts'
+import { LINK_HOURS, type AccountLink, createLink, readLink } from '../../../accounts/links.ts'
 import { PASSWORD_LENGTH } from '../../../accounts/passwords.ts'
 import { ROLES } from '../../../accounts/rights.ts'
-import { endSessions, findSession } from '../../../accounts/sessions.ts'
-import { startAnew } from '../../../accounts/start-anew.ts'
+import { findSession } from '../../../accounts/sessions.ts'
 import { linkUrl } from '../../../accounts/system-mail.ts'
-import {
-  type Credentials,
-  PLACEHOLDER_EMAIL,
-  createUser,
-  findCredentials,
-  readEmail,
-  updateUser,
-} from '../../../accounts/users.ts'
+import { type AccountFields, takeLink } from '../../../accounts/take-link.ts'
+import { type Credentials, PLACEHOLDER_EMAIL, findCredentials, readEmail } from '../../../accounts/users.ts'
 import { RequestError } from '../../../errors.ts'
 import { faultOf } from '../../../rules/faults.ts'
-import type { Queryable } from '../../../stores/postgres.ts'
-import { inTransaction } from '../../../stores/transaction.ts'
 import type { DashboardRoute } from '../../access/authenticate-session.ts'
 import { chargeSignIn } from '../../access/charge.ts'
 import { refuseCrossSite } from '../../access/refuse-cross-site.ts'
@@ -37,7 +18,6 @@ import { compileCheck, invalidRequest, requireBody } from '../../http/check-body
 import { BODY_LIMITS, readJson } from '../../http/read-body.ts'
 import { closed, oneOf } from '../reply-fields.ts'
 import { newPasswordHash } from './account.ts'
-import { recordAccountChange } from './account-audit.ts'
 import { MeData, SESSION_BODY_ERRORS, requireSecondFactor, startSession } from './session.ts'
 
 const TokenSchema = Type.String({ minLength: 1, maxLength: 200 })
@@ -110,20 +90,9 @@ async function postLink(app: AppContext, context: RequestContext): Promise<Reply
   if (isElsewhere && !isAnew) throw otherAccount(link, user)
   const wanted = await readWanted(app, { link, user: isAnew ? null : user }, sent)
   if (user !== null && requiresCode(link, user)) await requireSecondFactor(app, context, user, sent.code)
-  await inTransaction(app.sql, async (tx) => {
-    if (isAnew) await giveUpAccount(tx, link, user)
-    else if (link.invitation !== null) await lockBusiness(tx, link.invitation.businessId)
-    if (!(await redeemLink(tx, sent.token))) throw new RequestError('link_expired')
-    const userId = user?.id ?? (await createInvited(tx, link, wanted))
-    if (user !== null) await updateUser(tx, user.id, wanted)
-    if (user !== null && wanted.passwordHash !== undefined) {
-      await endSessions(tx, userId)
-      await removeLinks(tx, link.email)
-    }
-    if (link.invitation !== null) await acceptInvitation(tx, link.invitation, userId, link.email)
-    const taker = { id: userId, email: wanted.email ?? link.email }
-    await recordLinkUse(tx, link, taker, wanted)
-  })
+  const { kind } = await takeLink(app.sql, { link, token: sent.token, user, isAnew, wanted })
+  if (kind === 'other_account') throw otherAccount(link, user)
+  if (kind !== 'taken') throw new RequestError(kind === 'too_many' ? 'limit_reached' : kind)
   const signedIn = await findCredentials(app.sql, wanted.email ?? link.email)
   if (signedIn === null) throw new RequestError('link_expired')
   return { message: 'You are signed in.', data: await startSession(app, context, signedIn) }
@@ -135,29 +104,14 @@ async function postLink(app: AppContext, context: RequestContext): Promise<Reply
 const requiresCode = ({ kind }: AccountLink, user: Credentials | null): boolean =>
   kind === 'reset' && user?.hasTotp === true
 
-/** Removes from the account what others may have put into it. */
-async function giveUpAccount(tx: Queryable, link: AccountLink, user: Credentials): Promise<void> {
-  const { invitation } = link
-  if (invitation === null || (await startAnew(tx, user, invitation.businessId)) !== 'done')
-    throw otherAccount(link, user)
-  await recordAccountChange(tx, user, 'start-anew')
-}
-
 /** Whether another person may have made the account, while this link is in its mailbox alone. */
 const maybeStranger = ({ invitation, provesAddress }: AccountLink, user: Credentials | null): boolean =>
   invitation !== null && provesAddress && user?.hasProvenEmail === false
 
 /** Only the mailbox learns of the second factor, not the person who invites. */
-const otherAccount = (link: AccountLink, user: Credentials): RequestError => {
-  const reason = maybeStranger(link, user) && user.hasTotp ? 'other_account_factor' : 'other_account'
-  return new RequestError('not_signed_in', { reason: faultOf('', reason, { email: user.email }) })
-}
-
-interface Wanted {
-  hasProvenEmail?: boolean
-  email?: string
-  name?: string
-  passwordHash?: string
+const otherAccount = (link: AccountLink, user: Credentials | null): RequestError => {
+  const reason = maybeStranger(link, user) && user?.hasTotp ? 'other_account_factor' : 'other_account'
+  return new RequestError('not_signed_in', { reason: faultOf('', reason, { email: link.email }) })
 }
 
 /**
@@ -168,9 +122,9 @@ async function readWanted(
   app: AppContext,
   { link, user }: { link: AccountLink; user: Credentials | null },
   { password, name, email }: Static<typeof TakeSchema>,
-): Promise<Wanted> {
+): Promise<AccountFields> {
   const setsPassword = link.kind === 'reset' || user === null || (link.kind === 'sign-in' && password !== undefined)
-  const wanted: Wanted = {
+  const wanted: AccountFields = {
     ...(name !== undefined && user?.name !== name && { name }),
     ...(link.provesAddress && { hasProvenEmail: true }),
   }
@@ -184,41 +138,6 @@ async function readWanted(
     wanted.hasProvenEmail = false
   }
   return setsPassword ? { ...wanted, passwordHash: await newPasswordHash(password ?? '') } : wanted
-}
-
-async function createInvited(sql: Queryable, { kind, email }: AccountLink, wanted: Wanted): Promise<string> {
-  // The link is for a sign-in or reset of a user who has been removed in the meantime.
-  if (kind !== 'invitation') throw new RequestError('link_expired')
-  const id = await createUser(sql, { email, ...wanted })
-  if (id === null) throw new RequestError('link_expired')
-  return id
-}
-
-async function acceptInvitation(
-  sql: Queryable,
-  { businessId, role }: NonNullable<AccountLink['invitation']>,
-  userId: string,
-  email: string,
-): Promise<void> {
-  const changed = await setRole(sql, businessId, userId, role)
-  if (changed === 'last_owner' || changed === 'too_many') {
-    throw new RequestError(changed === 'last_owner' ? 'last_owner' : 'limit_reached')
-  }
-  const actor = { kind: 'user', id: userId, name: email } as const
-  await recordAudit(sql, { businessId, actor, action: 'person.join', target: userId, details: { role } })
-}
-
-/** Records the use of a link. Invitations are not recorded here: the audit log of the business has them. */
-async function recordLinkUse(
-  sql: Queryable,
-  { kind }: AccountLink,
-  user: { id: string; email: string },
-  { email, passwordHash }: Wanted,
-): Promise<void> {
-  if (email !== undefined) await recordAccountChange(sql, user, 'email', { email })
-  if (kind === 'reset') await recordAccountChange(sql, user, 'password-reset')
-  if (kind === 'sign-in')
-    await recordAccountChange(sql, user, 'sign-in-link', { setsPassword: passwordHash !== undefined })
 }
 
 async function requireLink(app: AppContext, token: string): Promise<AccountLink> {

@@ -1,18 +1,10 @@
 /** The people of a business, their roles, and invitations. */
 import { Type } from '@sinclair/typebox'
-import { recordAudit } from '../../../audit/audit.ts'
-import { revokeLostInvitations } from '../../../accounts/links.ts'
-import {
-  type MemberChange,
-  changeRole,
-  findInvitation,
-  listInvitations,
-  listMembers,
-  removeInvitation,
-  removeMember,
-} from '../../../accounts/members.ts'
+import { type MemberOutcome, changeRole, removeMember } from '../../../accounts/change-members.ts'
+import { findInvitation, listInvitations, revokeInvitation } from '../../../accounts/invitations.ts'
+import { listMembers } from '../../../accounts/members.ts'
 import { ROLES } from '../../../accounts/rights.ts'
-import { readEmail, readEmailOf } from '../../../accounts/users.ts'
+import { readEmail } from '../../../accounts/users.ts'
 import { RequestError } from '../../../errors.ts'
 import { faultOf } from '../../../rules/faults.ts'
 import { type DashboardRoute, businessRoute } from '../../access/authenticate-session.ts'
@@ -23,9 +15,8 @@ import { compileCheck, invalidRequest, requireBody } from '../../http/check-body
 import { BODY_LIMITS, readJson } from '../../http/read-body.ts'
 import { readId } from '../../http/read-id.ts'
 import { closed, dateTime, oneOf, orNull, uuid } from '../reply-fields.ts'
-import { InvitedData, deliverInvitation, storeInvitation } from './invite.ts'
+import { InvitedData, invite } from './invite.ts'
 import { MEMBER_BODY_ERRORS, MEMBER_ERRORS } from './session.ts'
-import { inTransaction } from '../../../stores/transaction.ts'
 
 const INVITED = 'The person is invited.'
 const ROLE_CHANGED = 'The role is changed.'
@@ -57,37 +48,22 @@ async function getPeople(app: AppContext, _: RequestContext, { business }: Princ
 const RoleSchema = Type.Object({ role: oneOf(ROLES) })
 const checkRole = compileCheck(RoleSchema)
 
-async function putRole(app: AppContext, context: RequestContext, { business, actor }: Principal): Promise<Reply> {
+async function putRole(app: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {
   const { role } = requireBody(checkRole(await readJson(app, context, BODY_LIMITS.single)))
-  const userId = requireId(context, 'userId')
-  const revokedInvitations = await inTransaction(app.sql, async (tx) => {
-    requireDone(await changeRole(tx, business.id, userId, role))
-    const details = { email: await readEmailOf(tx, userId), role }
-    await recordAudit(tx, { businessId: business.id, actor, action: 'person.role', target: userId, details })
-    return revokeLostInvitations(tx, userId, actor)
-  })
-  return { message: ROLE_CHANGED, data: { revokedInvitations } }
+  const changed = await changeRole(app.sql, changeOf(principal), { userId: requireId(context, 'userId'), role })
+  return { message: ROLE_CHANGED, data: requireDone(changed) }
 }
 
-async function deletePerson(app: AppContext, context: RequestContext, { business, actor }: Principal): Promise<Reply> {
-  const userId = requireId(context, 'userId')
-  const revokedInvitations = await inTransaction(app.sql, async (tx) => {
-    requireDone(await removeMember(tx, business.id, userId))
-    const details = { email: await readEmailOf(tx, userId) }
-    await recordAudit(tx, { businessId: business.id, actor, action: 'person.remove', target: userId, details })
-    return revokeLostInvitations(tx, userId, actor)
-  })
-  return { message: REMOVED, data: { revokedInvitations } }
+async function deletePerson(app: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {
+  const removed = await removeMember(app.sql, changeOf(principal), requireId(context, 'userId'))
+  return { message: REMOVED, data: requireDone(removed) }
 }
 
-/**
- * Throws an error for a change that the database rejected. The rejection has ended the transaction, so the error must
- * leave it.
- */
-function requireDone(change: MemberChange): void {
-  if (change === 'not_found') throw new RequestError('not_found')
-  if (change === 'too_many') throw new RequestError('limit_reached')
-  if (change === 'last_owner') throw new RequestError('last_owner')
+const changeOf = ({ business, actor }: Principal) => ({ businessId: business.id, actor })
+
+function requireDone(outcome: MemberOutcome): { revokedInvitations: string[] } {
+  if (outcome.kind === 'done') return { revokedInvitations: outcome.revokedInvitations }
+  throw new RequestError(outcome.kind === 'too_many' ? 'limit_reached' : outcome.kind)
 }
 
 const InviteSchema = Type.Object({ email: Type.String({ maxLength: 320 }), role: oneOf(ROLES) })
@@ -95,35 +71,25 @@ const checkInvite = compileCheck(InviteSchema)
 
 async function postInvitation(app: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {
   const { email: sent, role } = requireBody(checkInvite(await readJson(app, context, BODY_LIMITS.single)))
-  const { business, actor } = principal
   const email = readEmail(sent)
   if (email === null) throw invalidRequest([faultOf('email', 'email')])
   await chargeSignIn(app, context, email)
-  const isMember = (await listMembers(app.sql, business.id)).some((member) => member.email === email)
+  const isMember = (await listMembers(app.sql, principal.business.id)).some((member) => member.email === email)
   if (isMember) throw invalidRequest([faultOf('email', 'member_already')])
-  const wanted = { business, email, role, actor, isMailed: app.mailer !== undefined }
-  const stored = await inTransaction(app.sql, (tx) => storeInvitation(tx, wanted))
-  return { message: INVITED, data: await deliverInvitation(app, stored, wanted) }
+  return { message: INVITED, data: await invite(app, principal, { email, role }) }
 }
 
 /** Sends a new link, which replaces the old one. */
-async function postResend(app: AppContext, context: RequestContext, { business, actor }: Principal): Promise<Reply> {
-  const found = await findInvitation(app.sql, business.id, requireId(context, 'invitationId'))
+async function postResend(app: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {
+  const found = await findInvitation(app.sql, principal.business.id, requireId(context, 'invitationId'))
   if (found === null) throw new RequestError('not_found')
   await chargeSignIn(app, context, found.email)
-  const wanted = { business, email: found.email, role: found.role, actor, isMailed: app.mailer !== undefined }
-  const stored = await inTransaction(app.sql, (tx) => storeInvitation(tx, wanted))
-  return { message: INVITED, data: await deliverInvitation(app, stored, wanted) }
+  return { message: INVITED, data: await invite(app, principal, found) }
 }
 
-async function deleteInvitation(app: AppContext, context: RequestContext, { business, actor }: Principal) {
-  const id = requireId(context, 'invitationId')
-  await inTransaction(app.sql, async (tx) => {
-    const email = await removeInvitation(tx, business.id, id)
-    if (email === null) throw new RequestError('not_found')
-    const entry = { businessId: business.id, actor, action: 'invitation.revoke', target: id }
-    await recordAudit(tx, { ...entry, details: { email } })
-  })
+async function deleteInvitation(app: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {
+  const { kind } = await revokeInvitation(app.sql, changeOf(principal), requireId(context, 'invitationId'))
+  if (kind === 'not_found') throw new RequestError('not_found')
   return { message: 'The invitation is revoked.', data: {} }
 }
 

@@ -1,8 +1,8 @@
 import { recordAudit } from '../audit/audit.ts'
 import { commandActor } from '../audit/command-actor.ts'
-import { createLink } from '../accounts/links.ts'
-import { setRole } from '../accounts/members.ts'
-import { PLACEHOLDER_EMAIL, createUser, findCredentials } from '../accounts/users.ts'
+import { createLink } from './links.ts'
+import { setRole } from './members.ts'
+import { PLACEHOLDER_EMAIL, createUser, findCredentials } from './users.ts'
 import type { Sql } from '../stores/postgres.ts'
 import { inTransaction } from '../stores/transaction.ts'
 

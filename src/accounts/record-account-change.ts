@@ -2,10 +2,11 @@
  * Records what people change in their own accounts. It uses the audit log of the installation, since an account belongs
  * to no business.
  */
-import { recordAudit } from '../../../audit/audit.ts'
-import type { Queryable } from '../../../stores/postgres.ts'
+import { recordAudit } from '../audit/audit.ts'
+import type { Queryable } from '../stores/postgres.ts'
+import type { UserName } from './users.ts'
 
-export type AccountChange =
+type AccountChange =
   | 'name'
   | 'email'
   | 'password'
@@ -19,7 +20,7 @@ export type AccountChange =
 /** Call it in the transaction of the change. `details` must contain neither passwords nor codes. */
 export function recordAccountChange(
   sql: Queryable,
-  { id, email }: { id: string; email: string },
+  { id, email }: UserName,
   change: AccountChange,
   details: Record<string, unknown> = {},
 ): Promise<void> {

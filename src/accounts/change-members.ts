@@ -1,0 +1,51 @@
+/** Changes the roles of people in a business. Who loses the right to invite loses their open invitations with it. */
+import { recordAudit } from '../audit/audit.ts'
+import type { Queryable, Sql } from '../stores/postgres.ts'
+import { revokeLostInvitations } from './invitations.ts'
+import { type PeopleChange, changePeople, lockBusiness, setRole } from './members.ts'
+import type { Role } from './rights.ts'
+import { readEmailOf } from './users.ts'
+
+export type MemberRefusal = { kind: 'not_found' } | { kind: 'too_many' } | { kind: 'last_owner' }
+/** `revokedInvitations`: the invited addresses. */
+export type MemberOutcome = { kind: 'done'; revokedInvitations: string[] } | MemberRefusal
+
+/** `canAdd`: a person who is not in the business yet is added. */
+export function changeRole(
+  sql: Sql,
+  change: PeopleChange,
+  { userId, role, canAdd = false }: { userId: string; role: Role; canAdd?: boolean },
+): Promise<MemberOutcome> {
+  const { businessId } = change
+  return changeMember(sql, change, { userId, action: 'person.role', details: { role } }, async (tx) => {
+    if (canAdd) return setRole(tx, businessId, userId, role)
+    await lockBusiness(tx, businessId)
+    const { count } = await tx`
+      update memberships set role = ${role} where business_id = ${businessId} and user_id = ${userId}`
+    return count > 0 ? 'done' : 'not_found'
+  })
+}
+
+export function removeMember(sql: Sql, change: PeopleChange, userId: string): Promise<MemberOutcome> {
+  const { businessId } = change
+  return changeMember(sql, change, { userId, action: 'person.remove' }, async (tx) => {
+    await lockBusiness(tx, businessId)
+    const { count } = await tx`delete from memberships where business_id = ${businessId} and user_id = ${userId}`
+    return count > 0 ? 'done' : 'not_found'
+  })
+}
+
+function changeMember(
+  sql: Sql,
+  { businessId, actor }: PeopleChange,
+  { userId, action, details }: { userId: string; action: string; details?: { role: Role } },
+  change: (tx: Queryable) => Promise<'done' | 'not_found' | 'too_many'>,
+): Promise<MemberOutcome> {
+  return changePeople<MemberOutcome>(sql, async (tx) => {
+    const kind = await change(tx)
+    if (kind !== 'done') return { kind }
+    const email = await readEmailOf(tx, userId)
+    await recordAudit(tx, { businessId, actor, action, target: userId, details: { email, ...details } })
+    return { kind, revokedInvitations: await revokeLostInvitations(tx, userId, actor) }
+  })
+}
