@@ -1,11 +1,11 @@
 /** `admin business …` */
+import { commandActor } from '../audit/command-actor.ts'
 import {
   type BusinessSettings,
   createBusiness,
   hasBusiness,
   listBusinesses,
   removeBusiness,
-  updateBusiness,
 } from '../businesses/businesses.ts'
 import {
   readActive,
@@ -18,14 +18,12 @@ import {
   readRateLimit,
   readTimezone,
 } from '../businesses/settings.ts'
-import { rebuildDependents } from '../segments/rebuild-dependents.ts'
+import { changeBusiness } from '../segments/change-business.ts'
 import type { Queryable } from '../stores/postgres.ts'
-import { inTransaction } from '../stores/transaction.ts'
 import { checkId, readOption } from './read-option.ts'
 import { type Command, CommandError, type Option, UsageError, type CommandArguments, showDefaults } from './command.ts'
 import { withPostgres } from './open-postgres.ts'
 import { formatTable } from './format-help.ts'
-import { recordCommand } from './record-command.ts'
 
 /** Throws CommandError when there is no such business. */
 export async function requireBusiness(sql: Queryable, id: string): Promise<void> {
@@ -86,14 +84,8 @@ const create: Command = {
   required: ['name'],
   async run(config, args) {
     const settings = { ...readSettings(args), name: readOption('--name', args.text('name') ?? '', readName) }
-    const businessId = await withPostgres(config, (sql) =>
-      inTransaction(sql, async (tx) => {
-        const id = await createBusiness(tx, settings)
-        const change = { businessId: id, action: 'business.create', target: id, details: { ...settings } }
-        await recordCommand(tx, 'business create', change)
-        return id
-      }),
-    )
+    const actor = commandActor('admin business create')
+    const businessId = await withPostgres(config, (sql) => createBusiness(sql, actor, settings))
     const next = `Next, create its secret key: admin key create --business ${businessId} --kind secret`
     return { json: { businessId }, text: `Business ${settings.name}: ${businessId}\n${next}` }
   },
@@ -113,13 +105,7 @@ const update: Command = {
     const settings = readSettings(args)
     if (Object.keys(settings).length === 0) throw new UsageError('Nothing to change. Give at least one option')
     const isChanged = await withPostgres(config, (sql) =>
-      inTransaction(sql, async (tx) => {
-        if (!(await updateBusiness(tx, businessId, settings))) return false
-        await rebuildDependents(tx, businessId, settings)
-        const change = { businessId, action: 'business.update', target: businessId, details: { ...settings } }
-        await recordCommand(tx, 'business update', change)
-        return true
-      }),
+      changeBusiness(sql, { businessId, actor: commandActor('admin business update') }, settings),
     )
     if (!isChanged) throw businessNotFound(businessId)
     return { json: { businessId }, text: `Business ${businessId} was changed` }
@@ -135,11 +121,7 @@ const remove: Command = {
     const businessId = checkId('ID', args.positional(0))
     if (!args.flag('yes')) throw new UsageError('Removing a business cannot be undone. To confirm, add --yes')
     const isRemoved = await withPostgres(config, (sql) =>
-      inTransaction(sql, async (tx) => {
-        if (!(await removeBusiness(tx, businessId))) return false
-        await recordCommand(tx, 'business remove', { businessId, action: 'business.remove', target: businessId })
-        return true
-      }),
+      removeBusiness(sql, commandActor('admin business remove'), businessId),
     )
     if (!isRemoved) throw businessNotFound(businessId)
     return { json: { businessId, removed: true }, text: `Business ${businessId} was removed` }

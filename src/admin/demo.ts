@@ -11,7 +11,6 @@ import { type Command, CommandError } from './command.ts'
 import { withSubmitter } from './open-submitter.ts'
 import { createProgressLine } from './progress-line.ts'
 import { checkId, readInteger } from './read-option.ts'
-import { recordCommand } from './record-command.ts'
 import { createStopSignal } from './stop-signal.ts'
 
 const demo: Command = {
@@ -38,7 +37,8 @@ admin business remove ID --yes`,
     const actor = commandActor('admin demo')
     try {
       const loaded = await withSubmitter(config, async ({ sql, submit }) => {
-        const { businessId, name } = named === undefined ? await takeOwn(sql) : await requireEmpty(sql, named)
+        const { businessId, name } =
+          named === undefined ? await chooseDemoBusiness(sql, actor) : await requireEmpty(sql, named)
         const report = (share: number) => progressLine.draw(`Loading: ${Math.floor(share * 100)} %`)
         const renderer = createRenderService()
         try {
@@ -84,8 +84,3 @@ async function requireEmpty(sql: Sql, businessId: string): Promise<DemoBusiness>
   }
   throw new CommandError(refusal, `${ERRORS[refusal].message} ${instead[refusal]}`)
 }
-
-const takeOwn = (sql: Sql): Promise<DemoBusiness> =>
-  chooseDemoBusiness(sql, (tx, { businessId, name }) =>
-    recordCommand(tx, 'demo', { businessId, action: 'business.create', target: businessId, details: { name } }),
-  )

@@ -1,7 +1,9 @@
 /** Businesses and their settings. The data of each business is separate. */
 import { uuidv7 } from 'uuidv7'
+import { type Actor, recordAudit } from '../audit/audit.ts'
 import type { PageIdentify } from '../rules/state.ts'
-import type { Queryable } from '../stores/postgres.ts'
+import type { Queryable, Sql } from '../stores/postgres.ts'
+import { inTransaction } from '../stores/transaction.ts'
 
 /** Whether events from bots and headless browsers are recorded. */
 export const BOTS = ['ignore', 'allow'] as const
@@ -28,15 +30,31 @@ export interface ListedBusiness extends Required<BusinessSettings> {
   createdAt: Date
 }
 
+export type NewBusiness = BusinessSettings & { name: string }
+
 /** Returns the id of the new business. */
-export async function createBusiness(sql: Queryable, settings: BusinessSettings & { name: string }): Promise<string> {
+export const createBusiness = (sql: Sql, actor: Actor, settings: NewBusiness): Promise<string> =>
+  inTransaction(sql, (tx) => addBusiness(tx, actor, settings))
+
+/** The same in the transaction of another change. */
+export async function addBusiness(tx: Queryable, actor: Actor, settings: NewBusiness): Promise<string> {
+  const id = await insertBusiness(tx, settings)
+  await recordAudit(tx, { businessId: id, actor, action: 'business.create', target: id, details: { ...settings } })
+  return id
+}
+
+/** The same without an entry in the audit log. */
+export async function insertBusiness(sql: Queryable, settings: NewBusiness): Promise<string> {
   const id = uuidv7()
   await sql`insert into businesses ${sql({ id, ...columnsOf(settings) })}`
   return id
 }
 
-/** Returns false when there is no such business. The change takes effect in every process within a second. */
-export async function updateBusiness(sql: Queryable, id: string, settings: BusinessSettings): Promise<boolean> {
+/**
+ * Returns false when there is no such business. The change takes effect in every process within a second. Writes no entry
+ * in the audit log, and builds no rules of segments again (segments/change-business.ts).
+ */
+export async function storeSettings(sql: Queryable, id: string, settings: BusinessSettings): Promise<boolean> {
   // Workers base decisions on these two settings. A save that was decided with an older version is rejected and decided
   // again.
   const changesDecisions = settings.pageIdentify !== undefined || settings.active !== undefined
@@ -48,9 +66,12 @@ export async function updateBusiness(sql: Queryable, id: string, settings: Busin
 }
 
 /** Removes a business permanently; its recorded data stays. Returns false when there is no such business. */
-export async function removeBusiness(sql: Queryable, id: string): Promise<boolean> {
-  const { count } = await sql`update businesses set removed_at = now() where id = ${id} and removed_at is null`
-  return count > 0
+export async function removeBusiness(sql: Sql, actor: Actor, id: string): Promise<boolean> {
+  return inTransaction(sql, async (tx) => {
+    const { count } = await tx`update businesses set removed_at = now() where id = ${id} and removed_at is null`
+    if (count > 0) await recordAudit(tx, { businessId: id, actor, action: 'business.remove', target: id })
+    return count > 0
+  })
 }
 
 export async function hasBusiness(sql: Queryable, id: string): Promise<boolean> {

@@ -1,5 +1,6 @@
 /** Which business gets the demo. */
-import { createBusiness, listBusinesses, readBusiness } from '../businesses/businesses.ts'
+import type { Actor } from '../audit/audit.ts'
+import { addBusiness, listBusinesses, readBusiness } from '../businesses/businesses.ts'
 import type { ErrorCode } from '../errors.ts'
 import type { Queryable, Sql } from '../stores/postgres.ts'
 import { inTransaction } from '../stores/transaction.ts'
@@ -32,12 +33,9 @@ export interface DemoBusiness {
 
 /**
  * Returns the business that was chosen last, or the only one, if the demo may be loaded into it. Else a new one. Two
- * runs at once choose the same. `created`: called in the transaction that creates one.
+ * runs at once choose the same.
  */
-export function chooseDemoBusiness(
-  sql: Sql,
-  created: (tx: Queryable, business: DemoBusiness) => Promise<void>,
-): Promise<DemoBusiness> {
+export function chooseDemoBusiness(sql: Sql, actor: Actor): Promise<DemoBusiness> {
   return inTransaction(sql, async (tx) => {
     await tx`select pg_advisory_xact_lock(hashtext('sluice demo'))`
     const [former] = await tx<{ id: string }[]>`select id from businesses where demo`
@@ -46,9 +44,7 @@ export function chooseDemoBusiness(
     for (const one of [...(known ? [known] : []), ...(all.length === 1 ? all : [])])
       if ((await demoRefusal(tx, one)) === null) return choose(tx, one)
     const name = freeName(new Set(all.map(({ name }) => name)))
-    const business = { businessId: await createBusiness(tx, { name }), name }
-    await created(tx, business)
-    return choose(tx, business)
+    return choose(tx, { businessId: await addBusiness(tx, actor, { name }), name })
   })
 }
 

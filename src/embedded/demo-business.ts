@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { createBusiness } from '../businesses/businesses.ts'
+import { insertBusiness } from '../businesses/businesses.ts'
 import { insertKey } from '../businesses/keys.ts'
 import type { Sql } from '../stores/postgres.ts'
 import { writeWhole } from './engine-setup.ts'
@@ -21,7 +21,7 @@ export async function ensureDemo(sql: Sql, dataDir: string): Promise<DemoKeys | 
   // If `start` was killed between these steps, there is a business without keys: then another one is created.
   const [key] = await sql`select 1 from api_keys limit 1`
   if (known ? business : key) return undefined
-  const businessId = await createBusiness(sql, { name: 'Demo' })
+  const businessId = await insertBusiness(sql, { name: 'Demo' })
   const secret = await insertKey(sql, businessId, 'secret')
   const publishable = await insertKey(sql, businessId, 'publishable')
   const keys = { businessId, secretKey: secret.key, publishableKey: publishable.key }

@@ -141,7 +141,7 @@ it('does not delete the only owner of a business, and names it; a business that 
   expect(JSON.stringify(refused.json)).toContain(`Bookshop (${businessId})`)
   expect(await findCredentials(stack.sql, owner.email)).not.toBeNull()
   expect(await actionsOf(null, owner.id)).toEqual([])
-  await removeBusiness(stack.sql, actor, businessId)
+  await removeBusiness(stack.sql, { kind: 'command', id: 'test', name: 'test' }, businessId)
   expect((await run('delete', owner.email, '--yes')).exitCode).toBe(0)
 })
 

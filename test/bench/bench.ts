@@ -1,5 +1,5 @@
 /** The shared basis of all scenarios: the running product, its callers, and one way to measure. */
-import { createBusiness } from '../../src/businesses/businesses.ts'
+import { insertBusiness } from '../../src/businesses/businesses.ts'
 import { insertKey } from '../../src/businesses/keys.ts'
 import { type Ground, openGround } from './ceilings/measure-ceilings.ts'
 import type { LoadPlan, LoadResult } from './generator/plan.ts'
@@ -112,6 +112,6 @@ async function openCallers(stack: Stack, traffic: Traffic, businesses: number): 
 }
 
 async function makeBusiness(sql: Stack['own']['sql']) {
-  const businessId = await createBusiness(sql, { name: 'Bench', currency: 'EUR', rateLimit: 1_000_000_000 })
+  const businessId = await insertBusiness(sql, { name: 'Bench', currency: 'EUR', rateLimit: 1_000_000_000 })
   return { businessId, key: (await insertKey(sql, businessId, 'secret')).key }
 }

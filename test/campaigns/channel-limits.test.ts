@@ -1,6 +1,6 @@
 /** `perSecond` and `dailyBudget` of a channel hold across all workers. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { updateBusiness } from '../../src/businesses/businesses.ts'
+import { storeSettings } from '../../src/businesses/businesses.ts'
 import { followBusinessZone } from '../../src/campaigns/engine/follow-business-zone.ts'
 import { explainEnrolments } from '../../src/campaigns/explain-enrolments.ts'
 import { releaseHeld } from '../../src/messages/channels/release-held.ts'
@@ -275,7 +275,7 @@ describe('another zone of the business', () => {
       await signUp(2)
       await engine.drain()
       expect(await dueAt()).toEqual([midnightIn(before)])
-      await updateBusiness(stack.sql, shop.businessId, { timezone: after })
+      await storeSettings(stack.sql, shop.businessId, { timezone: after })
       await followBusinessZone(engine.deps)
       await engine.drain()
       const midnight = Math.min(midnightIn(before), midnightIn(after))

@@ -1,7 +1,7 @@
 /** What a claim takes, what it leaves, and that no message holds up others. */
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { sleep } from '../../src/async/sleep.ts'
-import { updateBusiness } from '../../src/businesses/businesses.ts'
+import { storeSettings } from '../../src/businesses/businesses.ts'
 import { claimDue } from '../../src/campaigns/engine/claim-due.ts'
 import type { EngineDeps } from '../../src/campaigns/engine/engine-deps.ts'
 import { MAX_OF_A_BUSINESS } from '../../src/campaigns/engine/find-due.ts'
@@ -225,14 +225,14 @@ describe('a business that is deactivated', () => {
       return sent
     }
     await vi.waitUntil(async () => (await countSent()) > 100, soon)
-    await updateBusiness(stack.sql, shop.businessId, { active: false })
+    await storeSettings(stack.sql, shop.businessId, { active: false })
     // A claim may have its locks already.
     await sleep(atLoad(500))
     const sent = await countSent()
     expect(sent).toBeLessThan(500)
     await sleep(1500)
     expect(await countSent()).toBe(sent)
-    await updateBusiness(stack.sql, shop.businessId, { active: true })
+    await storeSettings(stack.sql, shop.businessId, { active: true })
     await vi.waitUntil(async () => (await shop.due()).length === 0, soon)
     await stop()
     expect(await shop.states()).toEqual(Array.from({ length: 500 }, () => 'a sent'))

@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { sleep } from '../../src/async/sleep.ts'
-import { updateBusiness } from '../../src/businesses/businesses.ts'
+import { storeSettings } from '../../src/businesses/businesses.ts'
 import { claimDue } from '../../src/campaigns/engine/claim-due.ts'
 import { followBusinessZone } from '../../src/campaigns/engine/follow-business-zone.ts'
 import { runCampaigns } from '../../src/campaigns/engine/run-campaigns.ts'
@@ -64,7 +64,7 @@ const timeOf = (at: number): string => new Date(at).toISOString().slice(11, 16)
 const dueIn = (began: number, zone: string): number => nextLocalTime(began, { time: timeOf(began + 12 * HOUR) }, zone)
 const setZone = (id: string, timezone: string | null) =>
   stack.sql`update contacts set timezone = ${timezone} where business_id = ${shop.businessId} and id = ${id}`
-const moveTo = (timezone: string) => updateBusiness(stack.sql, shop.businessId, { timezone })
+const moveTo = (timezone: string) => storeSettings(stack.sql, shop.businessId, { timezone })
 async function drain(): Promise<void> {
   for (let moved = 1; moved > 0;) ({ moved } = await claimDue(engine.deps, 64))
 }
@@ -164,7 +164,7 @@ describe('another zone of the business', () => {
     await fill(1)
     const others = await Promise.all([1, 2].map(() => createBusiness(stack.sql, { timezone: 'UTC' })))
     const [first, second] = others.map(({ businessId }) => businessId) as [string, string]
-    for (const id of [first, second]) await updateBusiness(stack.sql, id, { timezone: 'Asia/Tokyo' })
+    for (const id of [first, second]) await storeSettings(stack.sql, id, { timezone: 'Asia/Tokyo' })
     await stack.sql`update zone_changes set changed_at = changed_at + 1 where business_id = ${second}`
     const left = async () => {
       const changes = await stack.sql<{ id: string }[]>`select business_id as id from zone_changes`
@@ -187,7 +187,7 @@ describe('another zone of the business', () => {
     await moveTo('UTC')
     expect(await followBusinessZone(engine.deps)).toBe(false)
     const other = await createBusiness(stack.sql)
-    await updateBusiness(stack.sql, other.businessId, { timezone: 'Asia/Tokyo' })
+    await storeSettings(stack.sql, other.businessId, { timezone: 'Asia/Tokyo' })
     expect(await followBusinessZone(engine.deps)).toBe(true)
     expect(await followBusinessZone(engine.deps)).toBe(false)
     expect(await rows()).toEqual(before)

@@ -1,6 +1,6 @@
 /** Which business `admin demo` fills when none is named. */
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
-import { updateBusiness } from '../../src/businesses/businesses.ts'
+import { storeSettings } from '../../src/businesses/businesses.ts'
 import { chooseDemoBusiness } from '../../src/demo/demo-business.ts'
 import { type Pipeline, eventFact, openPipeline, track } from '../support/facts.ts'
 import { type Stack, createBusiness, openStack } from '../support/stack.ts'
@@ -16,15 +16,14 @@ beforeEach(async () => {
   await stack.sql`update businesses set removed_at = now() where removed_at is null`
 })
 
-let created: string[] = []
-const choose = async () => {
-  created = []
-  const { businessId } = await chooseDemoBusiness(stack.sql, (_, business) => {
-    created.push(business.businessId)
-    return Promise.resolve()
-  })
-  return businessId
-}
+const actor = { kind: 'command', id: 'test', name: 'test' } as const
+const choose = async () => (await chooseDemoBusiness(stack.sql, actor)).businessId
+/** Whether the entry in the audit log says that the demo has created it. */
+const isCreated = async (businessId: string) =>
+  (
+    await stack.sql`
+    select from audit_log where business_id = ${businessId} and action = 'business.create' and target = ${businessId}`
+  ).length === 1
 
 it('is one new business, however many runs begin at once', async () => {
   const chosen = await Promise.all(Array.from({ length: 5 }, choose))
@@ -36,18 +35,18 @@ it('stays the one that was the only one when the first run began', async () => {
   const { businessId } = await createBusiness(stack.sql)
   expect(await choose()).toBe(businessId)
   await createBusiness(stack.sql)
-  expect([await choose(), created]).toEqual([businessId, []])
+  expect([await choose(), await isCreated(businessId)]).toEqual([businessId, false])
 })
 
 it.each([
   ['has other contacts', (id: string) => pipeline.apply(track(id, eventFact('visit', { email: 'ann@x.io' })))],
-  ['is inactive', (id: string) => updateBusiness(stack.sql, id, { active: false })],
+  ['is inactive', (id: string) => storeSettings(stack.sql, id, { active: false })],
 ])('is a new one once the former %s, and then stays that', async (_, change) => {
   const { businessId } = await createBusiness(stack.sql)
   expect(await choose()).toBe(businessId)
   await change(businessId)
   const next = await choose()
-  expect(created).toEqual([next])
+  expect([await isCreated(businessId), await isCreated(next)]).toEqual([false, true])
   expect(await choose()).toBe(next)
 })
 

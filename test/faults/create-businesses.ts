@@ -1,5 +1,5 @@
 /** The businesses of a test, each with a key, two published campaigns, and segments. */
-import { createBusiness } from '../../src/businesses/businesses.ts'
+import { insertBusiness } from '../../src/businesses/businesses.ts'
 import { insertKey } from '../../src/businesses/keys.ts'
 import { createCampaign } from '../../src/campaigns/create-campaign.ts'
 import { publishCampaign } from '../../src/campaigns/publish-campaign.ts'
@@ -27,7 +27,7 @@ export interface Campaign {
 export const UNLIMITED = 100_000_000
 
 export async function createFaultsBusiness(sql: Sql): Promise<Business> {
-  const businessId = await createBusiness(sql, { name: 'Faults', rateLimit: UNLIMITED })
+  const businessId = await insertBusiness(sql, { name: 'Faults', rateLimit: UNLIMITED })
   const { key: secretKey } = await insertKey(sql, businessId, 'secret')
   await createSegments(sql, businessId)
   const campaigns = [

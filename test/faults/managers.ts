@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { createSession } from '../../src/accounts/sessions.ts'
 import { setRole } from '../../src/accounts/members.ts'
 import { createUser } from '../../src/accounts/users.ts'
-import { createBusiness } from '../../src/businesses/businesses.ts'
+import { insertBusiness } from '../../src/businesses/businesses.ts'
 import { insertKey } from '../../src/businesses/keys.ts'
 import type { Sql } from '../../src/stores/postgres.ts'
 import { type Business, UNLIMITED } from './create-businesses.ts'
@@ -37,7 +37,7 @@ export interface Managed {
 }
 
 export async function createManaged(sql: Sql): Promise<Managed> {
-  const businessId = await createBusiness(sql, { name: 'Managed', rateLimit: UNLIMITED })
+  const businessId = await insertBusiness(sql, { name: 'Managed', rateLimit: UNLIMITED })
   const { key: secretKey } = await insertKey(sql, businessId, 'secret')
   const email = `${businessId}@managers.example`
   const userId = await createUser(sql, { email })

@@ -2,13 +2,12 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Actor } from '../../src/audit/audit.ts'
-import { updateBusiness } from '../../src/businesses/businesses.ts'
 import type { ResolvedRule, Rule } from '../../src/rules/segments/rule.ts'
 import { createSegment } from '../../src/segments/create-segment.ts'
 import { deleteSegment } from '../../src/segments/delete-segment.ts'
 import { MAX_CONDITIONS, MAX_SEGMENTS } from '../../src/segments/limits.ts'
 import { readSegment } from '../../src/segments/list-segments.ts'
-import { rebuildDependents } from '../../src/segments/rebuild-dependents.ts'
+import { changeBusiness } from '../../src/segments/change-business.ts'
 import { updateSegment } from '../../src/segments/update-segment.ts'
 import { runs } from '../support/runs.ts'
 import { type Stack, createBusiness, openStack } from '../support/stack.ts'
@@ -153,11 +152,8 @@ describe('the rules that saves evaluate', () => {
   ] as const)('follow %s', async (_, settings, rule) => {
     const [dependent, apart] = [await create(rule), await create(VIP)]
     await finishPass()
-    const change = (changed: Parameters<typeof rebuildDependents>[2]) =>
-      stack.sql.begin(async (tx) => {
-        await updateBusiness(tx, businessId, changed)
-        await rebuildDependents(tx, businessId, changed)
-      })
+    const change = (changed: Parameters<typeof changeBusiness>[2]) =>
+      changeBusiness(stack.sql, { businessId, actor }, changed)
     await change({ name: 'Other', timezone: 'Europe/Paris' })
     expect(await statesOf(dependent)).toEqual(['current'])
     await change(settings)
@@ -289,10 +285,7 @@ test('any changes leave the rules as the definitions want them', async () => {
           const outcome = await outcomeOf(step.rule(ids))
           if (outcome.kind === 'created') ids.push(outcome.segment.segmentId)
         } else if (step.do === 'settings') {
-          await stack.sql.begin(async (tx) => {
-            await updateBusiness(tx, businessId, { currency: step.currency })
-            await rebuildDependents(tx, businessId, { currency: step.currency })
-          })
+          await changeBusiness(stack.sql, { businessId, actor }, { currency: step.currency })
         } else if (step.do === 'finish') {
           if ((await epoch()) > 0) await finishPass()
         } else {

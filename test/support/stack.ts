@@ -5,7 +5,7 @@
  */
 import { randomBytes } from 'node:crypto'
 import { inject } from 'vitest'
-import { type BusinessSettings, createBusiness as insertBusiness } from '../../src/businesses/businesses.ts'
+import { type BusinessSettings, insertBusiness } from '../../src/businesses/businesses.ts'
 import { insertKey } from '../../src/businesses/keys.ts'
 import { type Config, readConfig } from '../../src/config.ts'
 import type { StoreUrls } from '../../src/stores/data-dir.ts'

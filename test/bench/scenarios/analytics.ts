@@ -1,4 +1,4 @@
-import { createBusiness } from '../../../src/businesses/businesses.ts'
+import { insertBusiness } from '../../../src/businesses/businesses.ts'
 import { insertKey } from '../../../src/businesses/keys.ts'
 import { fillHistory } from '../analytics/fill-history.ts'
 import { type ChartCost, measureCharts } from '../analytics/measure-charts.ts'
@@ -55,7 +55,7 @@ async function openHistory({ stack, sizes, length }: Bench): Promise<{ key: stri
   const { sql, clickhouse } = stack.own
   const events = sizes.events ?? length(100_000, 10_000_000)
   const end = Math.floor(Date.now() / HOUR_MS) * HOUR_MS
-  const businessId = await createBusiness(sql, { name: 'History', currency: 'EUR', rateLimit: 1_000_000_000 })
+  const businessId = await insertBusiness(sql, { name: 'History', currency: 'EUR', rateLimit: 1_000_000_000 })
   const { key } = await insertKey(sql, businessId, 'secret')
   await fillHistory(clickhouse, businessId, { events, contacts: Math.ceil(events / EVENTS_PER_CONTACT) }, end)
   return { key, end }

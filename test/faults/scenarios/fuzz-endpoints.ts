@@ -1,4 +1,4 @@
-import { createBusiness } from '../../../src/businesses/businesses.ts'
+import { insertBusiness } from '../../../src/businesses/businesses.ts'
 import { insertKey } from '../../../src/businesses/keys.ts'
 import { fuzzEndpoints } from '../../fuzz/run-fuzz.ts'
 import type { Scenario, Stage } from '../run-scenario.ts'
@@ -9,7 +9,7 @@ export const fuzzedEndpoints = (requests: number): Scenario => ({
   frontDoorStays: true,
   async run({ world, chance, check }) {
     const { sql } = world.own
-    const businessId = await createBusiness(sql, { name: 'Fuzzed', rateLimit: 100_000_000 })
+    const businessId = await insertBusiness(sql, { name: 'Fuzzed', rateLimit: 100_000_000 })
     const [secret, publishable] = await Promise.all([
       insertKey(sql, businessId, 'secret'),
       insertKey(sql, businessId, 'publishable'),

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { uuidv7 } from 'uuidv7'
-import { createBusiness } from '../../../src/businesses/businesses.ts'
+import { insertBusiness } from '../../../src/businesses/businesses.ts'
 import { streamKey } from '../../../src/stream/keys.ts'
 import { readPositions } from '../../../src/stream/positions.ts'
 import { eventFact, track } from '../../support/facts.ts'
@@ -89,7 +89,7 @@ async function replayAndDrop(
   replayable: number,
   check: (is: boolean, what: string) => void,
 ) {
-  const id = await createBusiness(world.own.sql, { name: 'Late' })
+  const id = await insertBusiness(world.own.sql, { name: 'Late' })
   await world.own.sql`update businesses set id = ${nobody} where id = ${id}`
   // A missing business is looked up again after a moment.
   await sleep(1000)

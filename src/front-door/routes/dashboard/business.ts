@@ -1,15 +1,14 @@
 /** The settings of a business, and new businesses. */
 import { Type } from '@sinclair/typebox'
-import { recordAudit } from '../../../audit/audit.ts'
 import { setRole } from '../../../accounts/members.ts'
 import type { Session } from '../../../accounts/sessions.ts'
 import { readEmail } from '../../../accounts/users.ts'
-import { BOTS, createBusiness, readBusiness, updateBusiness } from '../../../businesses/businesses.ts'
+import { BOTS, type ListedBusiness, addBusiness, readBusiness } from '../../../businesses/businesses.ts'
 import { MAX_ORIGINS } from '../../../businesses/settings.ts'
 import { RequestError } from '../../../errors.ts'
 import { faultOf } from '../../../rules/faults.ts'
 import { PAGE_IDENTIFY } from '../../../rules/state.ts'
-import { rebuildDependents } from '../../../segments/rebuild-dependents.ts'
+import { changeBusiness } from '../../../segments/change-business.ts'
 import { explainOrigin } from '../../access/authenticate-browser.ts'
 import { type DashboardRoute, businessRoute, sessionRoute } from '../../access/authenticate-session.ts'
 import type { Principal } from '../../access/principal.ts'
@@ -30,10 +29,15 @@ async function getBusiness(app: AppContext, _: RequestContext, { business }: Pri
   return { message: READ, data: await describe(app, business.id) }
 }
 
-async function describe({ sql }: AppContext, id: string) {
+async function describe(app: AppContext, id: string) {
+  const found = await requireBusiness(app, id)
+  return { ...found, createdAt: found.createdAt.toISOString() }
+}
+
+async function requireBusiness({ sql }: AppContext, id: string): Promise<ListedBusiness> {
   const found = await readBusiness(sql, id)
   if (found === null) throw new RequestError('business_not_found')
-  return { ...found, createdAt: found.createdAt.toISOString() }
+  return found
 }
 
 const text = (description: string) => Type.Optional(Type.String({ maxLength: 200, description }))
@@ -58,19 +62,11 @@ async function patchBusiness(app: AppContext, context: RequestContext, principal
   const sent: SentSettings = requireBody(checkSettings(await readJson(app, context, BODY_LIMITS.single)))
   const { business, actor, can } = principal
   const wanted = readSettings(sent)
-  await inTransaction(app.sql, async (tx) => {
-    const before = await readBusiness(tx, business.id)
-    if (before === null) throw new RequestError('business_not_found')
-    const change = onlyChanged(before, wanted)
-    if (Object.keys(change).length === 0) return
-    if (change.rateLimit !== undefined && !can('operations')) {
-      throw invalidRequest([faultOf('rateLimit', 'operator_only')])
-    }
-    await updateBusiness(tx, business.id, change)
-    await rebuildDependents(tx, business.id, change)
-    const entry = { businessId: business.id, actor, action: 'business.update', target: business.id }
-    await recordAudit(tx, { ...entry, details: { ...change } })
-  })
+  const change = onlyChanged(await requireBusiness(app, business.id), wanted)
+  if (change.rateLimit !== undefined && !can('operations')) {
+    throw invalidRequest([faultOf('rateLimit', 'operator_only')])
+  }
+  if (Object.keys(change).length > 0) await changeBusiness(app.sql, { businessId: business.id, actor }, change)
   return { message: SAVED, data: await describe(app, business.id) }
 }
 
@@ -106,8 +102,7 @@ async function postBusiness(app: AppContext, context: RequestContext, { user }: 
     isMailed,
   })
   const { businessId, invited } = await inTransaction(app.sql, async (tx) => {
-    const id = await createBusiness(tx, settings)
-    await recordAudit(tx, { businessId: id, actor, action: 'business.create', target: id, details: { ...settings } })
+    const id = await addBusiness(tx, actor, settings)
     if (email !== user.email) return { businessId: id, invited: await storeInvitation(tx, wanted(id)) }
     await setRole(tx, id, user.id, 'owner')
     return { businessId: id, invited: null }
