@@ -1,9 +1,9 @@
 /** The settings of a business, and new businesses. */
 import { Type } from '@sinclair/typebox'
-import { setRole } from '../../../accounts/members.ts'
+import { createOwnedBusiness } from '../../../accounts/create-business.ts'
 import type { Session } from '../../../accounts/sessions.ts'
 import { readEmail } from '../../../accounts/users.ts'
-import { BOTS, type ListedBusiness, addBusiness, readBusiness } from '../../../businesses/businesses.ts'
+import { BOTS, type ListedBusiness, readBusiness } from '../../../businesses/businesses.ts'
 import { MAX_ORIGINS } from '../../../businesses/settings.ts'
 import { RequestError } from '../../../errors.ts'
 import { faultOf } from '../../../rules/faults.ts'
@@ -16,10 +16,9 @@ import type { AppContext, Reply, RequestContext } from '../../app-context.ts'
 import { compileCheck, invalidRequest, requireBody } from '../../http/check-body.ts'
 import { BODY_LIMITS, readJson } from '../../http/read-body.ts'
 import { closed, count, dateTime, oneOf, orNull, uuid } from '../reply-fields.ts'
-import { InvitedData, deliverInvitation, storeInvitation } from './invite.ts'
+import { InvitedData, deliverInvitation } from './invite.ts'
 import { type SentSettings, onlyChanged, readSettings } from './read-settings.ts'
 import { MEMBER_BODY_ERRORS, MEMBER_ERRORS, SESSION_BODY_ERRORS } from './session.ts'
-import { inTransaction } from '../../../stores/transaction.ts'
 
 const READ = 'The settings.'
 const SAVED = 'The settings are saved.'
@@ -93,21 +92,12 @@ async function postBusiness(app: AppContext, context: RequestContext, { user }: 
   const email = readEmail(ownerEmail)
   if (email === null) throw invalidRequest([faultOf('ownerEmail', 'email')])
   const actor = { kind: 'user', id: user.id, name: user.email } as const
-  const isMailed = app.mailer !== undefined
-  const wanted = (id: string) => ({
-    business: { id, name: settings.name },
-    email,
-    role: 'owner' as const,
-    actor,
-    isMailed,
-  })
-  const { businessId, invited } = await inTransaction(app.sql, async (tx) => {
-    const id = await addBusiness(tx, actor, settings)
-    if (email !== user.email) return { businessId: id, invited: await storeInvitation(tx, wanted(id)) }
-    await setRole(tx, id, user.id, 'owner')
-    return { businessId: id, invited: null }
-  })
-  const invitation = invited && (await deliverInvitation(app, invited, wanted(businessId)))
+  const invited = email === user.email ? null : { email, isMailed: app.mailer !== undefined }
+  const created = await createOwnedBusiness(app.sql, actor, settings, invited)
+  if (created.kind !== 'created') throw new RequestError('not_permitted')
+  const { businessId } = created
+  const wanted = { business: { id: businessId, name: settings.name }, email, role: 'owner' as const, actor }
+  const invitation = created.invitation && (await deliverInvitation(app, created.invitation, wanted))
   return { message: CREATED, data: { businessId, invitation } }
 }
 

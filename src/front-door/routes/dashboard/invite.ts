@@ -7,14 +7,12 @@ import {
   INVITATION_HOURS,
   type InviteOutcome,
   MAX_INVITATIONS,
-  addInvitation,
   createInvitation,
 } from '../../../accounts/invitations.ts'
 import { ROLES, type Role } from '../../../accounts/rights.ts'
 import { linkUrl } from '../../../accounts/system-mail.ts'
 import { RequestError } from '../../../errors.ts'
 import { faultOf } from '../../../rules/faults.ts'
-import type { Queryable } from '../../../stores/postgres.ts'
 import type { AppContext } from '../../app-context.ts'
 import { closed, oneOf, orNull, uuid } from '../reply-fields.ts'
 
@@ -49,14 +47,6 @@ export async function invite(
   const change = { businessId: business.id, actor }
   const invited = await createInvitation(app.sql, change, { email, role, isMailed: app.mailer !== undefined })
   return deliverInvitation(app, requireInvited(invited), { business, email, role, actor })
-}
-
-/** The same in the transaction of another change. `deliverInvitation` follows it. */
-export async function storeInvitation(
-  tx: Queryable,
-  { business, email, role, actor, isMailed }: Wanted & { isMailed: boolean },
-) {
-  return requireInvited(await addInvitation(tx, { businessId: business.id, actor }, { email, role, isMailed }))
 }
 
 function requireInvited(outcome: InviteOutcome): { id: string; token: string } {
