@@ -1,4 +1,5 @@
 /** `admin partitions …`: shows and changes the number of partitions while everything is running. */
+import { commandActor } from '../audit/command-actor.ts'
 import { type Config, MAX_PARTITIONS } from '../config.ts'
 import { resolveStores } from '../stores/data-dir.ts'
 import { createLogger } from '../log.ts'
@@ -11,7 +12,6 @@ import { readInteger } from './read-option.ts'
 import { type Command, CommandError, type Report } from './command.ts'
 import { withPostgres } from './open-postgres.ts'
 import { formatTable } from './format-help.ts'
-import { recordCommand } from './record-command.ts'
 import { createStopSignal } from './stop-signal.ts'
 
 const NOTES = `First, batches get 503 until all waiting requests are applied. Nothing of them is recorded; Retry-After says when to retry.
@@ -66,12 +66,8 @@ const set: Command = {
     const startedAt = performance.now()
     const stop = createStopSignal(seconds)
     try {
-      const options = { to: wanted, livePauseMs, signal: stop.signal }
-      const changed = await withStores(config, async (deps) => {
-        const change = { businessId: null, action: 'partitions.set', target: null, details: { to: wanted } }
-        await recordCommand(deps.sql, 'partitions set', change)
-        return changePartitions(deps, options)
-      })
+      const options = { actor: commandActor('admin partitions set'), to: wanted, livePauseMs, signal: stop.signal }
+      const changed = await withStores(config, (deps) => changePartitions(deps, options))
       const took = Math.round((performance.now() - startedAt) / 100) / 10
       return report(changed, wanted, took, config, stop.signal)
     } finally {

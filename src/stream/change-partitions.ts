@@ -10,6 +10,7 @@
  * is not renewed ends automatically, and the data that remains in Redis stays correct.
  */
 import { backoffMs } from '../async/backoff.ts'
+import { type Actor, recordAudit } from '../audit/audit.ts'
 import type { Sql } from '../stores/postgres.ts'
 import type { Redis } from '../stores/redis.ts'
 import { type PartitionBacklog, raiseFences } from './fence.ts'
@@ -38,6 +39,7 @@ export interface ChangeDeps {
   report: (text: string) => void
 }
 export interface ChangeOptions {
+  actor: Actor
   to: number
   /**
    * Longest time, in milliseconds, that live stays closed. After that, live requests are accepted again, and the switch
@@ -85,10 +87,12 @@ interface Change extends ChangeOptions {
 }
 
 /**
- * Rejects when a store cannot be reached at the start. Once the change has begun, it retries until the signal aborts.
+ * Rejects when a store cannot be reached at the start. Once the change has begun, it retries until the signal aborts. The
+ * entry of the audit log is written first.
  */
 export async function changePartitions(deps: ChangeDeps, options: ChangeOptions): Promise<ChangeResult> {
-  const { to, signal } = options
+  const { actor, to, signal } = options
+  await recordAudit(deps.sql, { businessId: null, actor, action: 'partitions.set', target: null, details: { to } })
   const { partitions: previous } = await readPartitionMap(deps.sql)
   let waiting = ''
   let hasBegun = false

@@ -3,12 +3,13 @@ import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { KINDS } from '../../src/admin/verify/kinds.ts'
 import { listAudit } from '../../src/audit/audit.ts'
 import { texts } from '../../src/dashboard/src/texts/en/operations.ts'
-import { beginRun, endRun, readRuns, reportRun, withoutResult } from '../../src/front-door/verify/verify-runs.ts'
+import { beginRun, endRun, readRuns, reportRun, withoutResult } from '../../src/timeline/verify-runs.ts'
 import { PATIENCE_MS } from '../support/at-load.ts'
 import { type Service, openService, startService } from '../support/service.ts'
 import { type TestBusiness, createBusiness } from '../support/stack.ts'
 import { type SessionClient, addUser, signIn } from './session-client.ts'
 
+const BOSS = { kind: 'user', id: 'boss', name: 'boss@x.io' } as const
 let service: Service
 let operator: SessionClient
 let business: TestBusiness
@@ -105,8 +106,8 @@ it('ends with its front door', async () => {
 }, 120_000)
 
 it('is over when its front door is gone, and the next one can begin', async () => {
-  const id = await beginRun(service.sql, 'boss@x.io')
-  expect(await beginRun(service.sql, 'boss@x.io')).toBeNull()
+  const id = await beginRun(service.sql, BOSS)
+  expect(await beginRun(service.sql, BOSS)).toBeNull()
   await service.sql`update verify_runs set reported_at = now() - interval '59 seconds'`
   expect((await readRuns(service.sql)).running).not.toBeNull()
   await service.sql`update verify_runs set reported_at = now() - interval '61 seconds'`
@@ -114,7 +115,7 @@ it('is over when its front door is gone, and the next one can begin', async () =
     running: null,
     last: { agree: null, reason: expect.stringContaining('ended') as string },
   })
-  expect(await beginRun(service.sql, 'boss@x.io')).not.toBeNull()
+  expect(await beginRun(service.sql, BOSS)).not.toBeNull()
   // It only slept. Now it must stop, and its result no longer counts.
   expect(await reportRun(service.sql, id ?? '', { contacts: 1, totalContacts: 1, activity: '' })).toBe(false)
   await endRun(service.sql, id ?? '', withoutResult('late'))
@@ -123,7 +124,7 @@ it('is over when its front door is gone, and the next one can begin', async () =
 
 it('keeps twenty runs', async () => {
   for (let n = 0; n < 22; n += 1) {
-    await endRun(service.sql, (await beginRun(service.sql, 'boss@x.io')) ?? '', withoutResult(`run ${n}`))
+    await endRun(service.sql, (await beginRun(service.sql, BOSS)) ?? '', withoutResult(`run ${n}`))
   }
   const [{ runs }] = await service.sql<[{ runs: number }]>`select count(*)::int as runs from verify_runs`
   expect(runs).toBe(20)

@@ -17,6 +17,7 @@ import { type WebDeps, applyWebBatch } from '../../src/web-events/apply-web-batc
 import { type Stack, openStack } from '../support/stack.ts'
 import { openGate } from '../timeline/gate.ts'
 import { type IngestLab, applyOnce, businessOf, bytesOf, event, log, openIngestLab } from '../workers/ingest-lab.ts'
+import { ACTOR } from '../workers/changing-partitions.ts'
 import { T0, captureOf, countRows, hitOf, newBusiness, newVisitor } from './web-lab.ts'
 import { PATIENCE_MS, atLoad } from '../support/at-load.ts'
 
@@ -198,7 +199,7 @@ describe('web events', () => {
     for (const to of [5, 1]) {
       const before = taken
       await vi.waitUntil(() => taken >= before + 20, soon)
-      const options = { to, livePauseMs: 2000, signal: AbortSignal.timeout(20_000) }
+      const options = { actor: ACTOR, to, livePauseMs: 2000, signal: AbortSignal.timeout(20_000) }
       const changed = await changePartitions({ sql: stack.sql, redis: lab.redis, report: () => undefined }, options)
       expect(changed.kind).toBe('changed')
     }
@@ -220,7 +221,7 @@ describe('web events', () => {
     await capture()
     const changing = changePartitions(
       { sql: stack.sql, redis: lab.redis, report: () => undefined },
-      { to: 3, livePauseMs: 5000, signal: AbortSignal.timeout(20_000) },
+      { actor: ACTOR, to: 3, livePauseMs: 5000, signal: AbortSignal.timeout(20_000) },
     )
     await vi.waitUntil(async () => (await readPartitionMap(stack.sql)).closed.has('web'), soon)
     for (let n = 0; n < 5; n += 1) {
@@ -247,7 +248,7 @@ describe('web events', () => {
     await new Promise((resolve) => setTimeout(resolve, 1200))
     const changing = changePartitions(
       { sql: stack.sql, redis: lab.redis, report: () => undefined },
-      { to: 3, livePauseMs: 400, signal: AbortSignal.timeout(1500) },
+      { actor: ACTOR, to: 3, livePauseMs: 400, signal: AbortSignal.timeout(1500) },
     )
     const business = businessOf('live-0')
     for (let n = 0; n < 10; n += 1) {

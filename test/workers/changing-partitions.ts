@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { uuidv7 } from 'uuidv7'
 import { expect, vi } from 'vitest'
+import type { Actor } from '../../src/audit/audit.ts'
 import type { Sql } from '../../src/stores/postgres.ts'
 import { type ChangeOptions, type ChangeResult, changePartitions } from '../../src/stream/change-partitions.ts'
 import { raiseFences } from '../../src/stream/fence.ts'
@@ -13,6 +14,7 @@ import type { Submitter } from '../../src/stream/submit.ts'
 import { type IngestLab, applyOnce, batchOf, event } from './ingest-lab.ts'
 import { PATIENCE_MS } from '../support/at-load.ts'
 
+export const ACTOR: Actor = { kind: 'command', id: 'test', name: 'test' }
 export const soon = { timeout: PATIENCE_MS, interval: 5 }
 export const queueOnly = { wait: false }
 
@@ -30,7 +32,7 @@ export function change(
 ): Promise<ChangeResult> {
   return changePartitions(
     { sql, redis: lab.redis, report: (text) => void reports.push(text) },
-    { to, livePauseMs: 2000, signal: new AbortController().signal, ...options },
+    { actor: ACTOR, to, livePauseMs: 2000, signal: new AbortController().signal, ...options },
   )
 }
 

@@ -1,8 +1,9 @@
 /** `admin recover`: for use after Postgres was restored from a backup. */
 import { join } from 'node:path'
+import { commandActor } from '../../audit/command-actor.ts'
 import type { Config } from '../../config.ts'
+import { beginRecovery } from '../../timeline/begin-repair.ts'
 import { type Command, CommandError, type Report, type CommandArguments } from '../command.ts'
-import { recordCommand } from '../record-command.ts'
 import { sizeOfSlice } from '../verify/compare-slices.ts'
 import { type SessionDeps, countContacts, readClock, requireMigrated, withStores } from '../verify/main.ts'
 import { showProgress } from '../verify/show-progress.ts'
@@ -28,7 +29,7 @@ export const RECOVER_COMMANDS: Command[] = [recoverEvents]
 
 async function run(config: Config, deps: SessionDeps, args: CommandArguments): Promise<Report> {
   await requireMigrated(deps.sql)
-  await recordCommand(deps.writer, 'recover', { businessId: null, action: 'stores.recover', target: null })
+  await beginRecovery(deps.writer, commandActor('admin recover'))
   const contacts = await countContacts(deps.sql, undefined)
   const progress = showProgress(process.stderr, contacts)
   try {

@@ -1,4 +1,5 @@
 /** `admin verify`: compares Postgres with ClickHouse on a live system, once or repeatedly. */
+import { commandActor } from '../../audit/command-actor.ts'
 import type { Config } from '../../config.ts'
 import { resolveStores } from '../../stores/data-dir.ts'
 import { createLogger } from '../../log.ts'
@@ -7,11 +8,11 @@ import { connectClickHouse } from '../../stores/clickhouse.ts'
 import { connectPostgres, type Sql } from '../../stores/postgres.ts'
 import { connectRedis } from '../../stores/redis.ts'
 import { describeFault } from '../../stores/insert-lines.ts'
+import { beginRepair } from '../../timeline/begin-repair.ts'
 import { isBusinessNotFound, requireBusiness } from '../business.ts'
 import { checkId } from '../read-option.ts'
 import { type Command, CommandError, type Report, type CommandArguments } from '../command.ts'
 import { createStopSignal } from '../stop-signal.ts'
-import { recordCommand } from '../record-command.ts'
 import { sizeOfSlice } from './compare-slices.ts'
 import { printProgress } from './print-progress.ts'
 import { readPause, repeatRounds } from './repeat-rounds.ts'
@@ -106,8 +107,7 @@ async function compare(deps: CommandDeps, repair: boolean): Promise<VerifyResult
   const { sql, businessId } = deps
   await requireMigrated(sql)
   if (businessId) await requireBusiness(sql, businessId)
-  // Before the changes, because a repair has many steps, and can be stopped after each.
-  if (repair) await recordCommand(deps.writer, 'verify --repair', repairOf(businessId))
+  if (repair) await beginRepair(deps.writer, commandActor('admin verify --repair'), businessId ?? null)
   const contacts = await countContacts(sql, businessId)
   const progress = deps.openProgress(contacts)
   try {
@@ -118,11 +118,6 @@ async function compare(deps: CommandDeps, repair: boolean): Promise<VerifyResult
   } finally {
     progress.end()
   }
-}
-
-const repairOf = (businessId: string | undefined) => {
-  const business = businessId ?? null
-  return { businessId: business, action: 'stores.repair', target: business }
 }
 
 export async function countContacts(sql: Sql, businessId: string | undefined): Promise<number> {

@@ -9,7 +9,13 @@ import { environmentWithout } from '../../embedded/engine-command.ts'
 import { runtimeCommand } from '../../embedded/run-engine.ts'
 import type { Logger } from '../../log.ts'
 import type { Sql } from '../../stores/postgres.ts'
-import { type VerifyProgress, type VerifySummary, endRun, reportRun, withoutResult } from './verify-runs.ts'
+import {
+  type VerifyProgress,
+  type VerifySummary,
+  endRun,
+  reportRun,
+  withoutResult,
+} from '../../timeline/verify-runs.ts'
 
 const REPORT_MS = 2000
 /** Milliseconds that the command may take to stop before it is killed. */

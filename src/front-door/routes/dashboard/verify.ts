@@ -3,16 +3,15 @@
  * and afterwards.
  */
 import { type Static, Type } from '@sinclair/typebox'
-import { recordAudit } from '../../../audit/audit.ts'
 import type { Session } from '../../../accounts/sessions.ts'
+import type { Actor } from '../../../audit/audit.ts'
 import { RequestError } from '../../../errors.ts'
 import { faultOf } from '../../../rules/faults.ts'
+import { type VerifyRun, beginRun, readRuns, stopRun } from '../../../timeline/verify-runs.ts'
 import { type DashboardRoute, sessionRoute } from '../../access/authenticate-session.ts'
 import type { AppContext, Reply, RequestContext } from '../../app-context.ts'
-import { type VerifyRun, beginRun, readRuns, stopRun } from '../../verify/verify-runs.ts'
 import { closed, count, dateTime, orNull, uuid } from '../reply-fields.ts'
 import { SESSION_ERRORS } from './session.ts'
-import { inTransaction } from '../../../stores/transaction.ts'
 
 const RUNS = 'The comparisons of the stores.'
 const STARTED = 'The stores are being compared.'
@@ -89,33 +88,21 @@ function describeEnded({ startedBy, startedAt, endedAt, result }: VerifyRun) {
   }
 }
 
-/** The database allows one run at a time: when two people start one, the second gets `locked`. */
+/** When two people start one, the second gets `locked`. */
 async function postStart(app: AppContext, _: RequestContext, { user }: Session): Promise<Reply> {
-  const runId = await inTransaction(app.sql, async (tx) => {
-    const id = await beginRun(tx, user.email)
-    if (id === null) throw new RequestError('locked', { reason: faultOf('', 'compared_already') })
-    await recordAudit(tx, entryOf(user, 'stores.verify', id))
-    return id
-  })
+  const runId = await beginRun(app.sql, actorOf(user))
+  if (runId === null) throw new RequestError('locked', { reason: faultOf('', 'compared_already') })
   app.verifier.start(runId)
   return { message: STARTED, data: { runId } }
 }
 
 async function postStop(app: AppContext, _: RequestContext, { user }: Session): Promise<Reply> {
-  await inTransaction(app.sql, async (tx) => {
-    const id = await stopRun(tx)
-    if (id === null) throw new RequestError('not_found', { reason: faultOf('', 'not_compared') })
-    await recordAudit(tx, entryOf(user, 'stores.verify-stop', id))
-  })
+  const stopped = await stopRun(app.sql, actorOf(user))
+  if (stopped === null) throw new RequestError('not_found', { reason: faultOf('', 'not_compared') })
   return { message: STOPPING, data: {} }
 }
 
-const entryOf = ({ id, email }: Session['user'], action: string, target: string) => ({
-  businessId: null,
-  actor: { kind: 'user', id, name: email } as const,
-  action,
-  target,
-})
+const actorOf = ({ id, email }: Session['user']): Actor => ({ kind: 'user', id, name: email })
 
 const common = { tag: 'Operation', key: 'session' } as const
 

@@ -3,7 +3,9 @@
  * of them show it.
  */
 import { uuidv7 } from 'uuidv7'
-import type { Queryable } from '../../stores/postgres.ts'
+import { type Actor, recordAudit } from '../audit/audit.ts'
+import type { Queryable, Sql } from '../stores/postgres.ts'
+import { type Transaction, inTransaction } from '../stores/transaction.ts'
 
 /** Seconds without a report after which a run is considered lost: the front door that ran it is gone. */
 const LOST_SECONDS = 60
@@ -54,8 +56,16 @@ export const withoutResult = (reason: string): VerifySummary => ({
 
 const LOST = withoutResult('The front door that compared them has ended.')
 
-/** Returns the id of the new run, or null while another one runs. */
-export async function beginRun(tx: Queryable, startedBy: string): Promise<string | null> {
+/** Returns the id of the new run, or null while another one runs: the database allows one at a time. */
+export async function beginRun(sql: Sql, actor: Actor): Promise<string | null> {
+  return inTransaction(sql, async (tx) => {
+    const id = await insertRun(tx, actor.name)
+    if (id !== null) await recordAudit(tx, { businessId: null, actor, action: 'stores.verify', target: id })
+    return id
+  })
+}
+
+async function insertRun(tx: Transaction, startedBy: string): Promise<string | null> {
   await tx`
     update verify_runs set ended_at = reported_at, result = ${JSON.stringify(LOST)}::text::jsonb
     where ended_at is null and reported_at < now() - ${`${LOST_SECONDS} seconds`}::interval`
@@ -89,10 +99,14 @@ export async function endRun(sql: Queryable, id: string, result: VerifySummary):
  * Stops the running comparison. Its front door sees this with its next report. Returns the id of the run, or null when
  * none runs.
  */
-export async function stopRun(sql: Queryable): Promise<string | null> {
-  const [stopped] = await sql<{ id: string }[]>`
-    update verify_runs set is_stopping = true where ended_at is null returning id`
-  return stopped?.id ?? null
+export async function stopRun(sql: Sql, actor: Actor): Promise<string | null> {
+  return inTransaction(sql, async (tx) => {
+    const [stopped] = await tx<{ id: string }[]>`
+      update verify_runs set is_stopping = true where ended_at is null returning id`
+    if (stopped === undefined) return null
+    await recordAudit(tx, { businessId: null, actor, action: 'stores.verify-stop', target: stopped.id })
+    return stopped.id
+  })
 }
 
 /** Returns the current run, and the latest one that has ended. */
