@@ -2,10 +2,12 @@
  * Runs statements that people write on the rows of one business: as `analyst` of the ClickHouse of `start`, or as a
  * user of a server.
  */
+import { type Actor, recordAudit } from '../audit/audit.ts'
 import type { Logger } from '../log.ts'
 import { STATEMENT_LIMITS } from '../rules/statement-limits.ts'
 import { createTtlCache } from '../async/ttl-cache.ts'
 import type { ClickHouseClient } from '../stores/clickhouse.ts'
+import type { Sql } from '../stores/postgres.ts'
 import { type BusinessUser, businessUserOf, ensureBusinessUser } from './business-user.ts'
 import { type StatementResult, escapeParameter, readStatementResult } from './read-statement-result.ts'
 import { type StatementFault, readStatementError } from './statement-error.ts'
@@ -21,6 +23,19 @@ export type StatementOutcome = { result: StatementResult } | { fault: StatementF
 
 /** Rejects with the reason of `signal` when it aborts; ClickHouse then stops the statement. */
 export type StatementRunner = (statement: Statement, signal: AbortSignal) => Promise<StatementOutcome>
+
+/** Records who runs the statement, but not the statement itself, and runs it. `ms`: how long it ran. */
+export async function runAs(
+  { sql, runStatement }: { sql: Sql; runStatement: StatementRunner },
+  actor: Actor,
+  statement: Statement,
+  signal: AbortSignal,
+): Promise<{ outcome: StatementOutcome; ms: number }> {
+  await recordAudit(sql, { businessId: statement.businessId, actor, action: 'sql.run', target: null })
+  const began = performance.now()
+  const outcome = await runStatement(statement, signal)
+  return { outcome, ms: Math.round(performance.now() - began) }
+}
 
 interface Options {
   clickhouse: ClickHouseClient

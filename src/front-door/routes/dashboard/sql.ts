@@ -1,6 +1,5 @@
 /** The SQL page: statements on the rows of only this business, the views that can be read, and the saved statements. */
 import { type Static, Type } from '@sinclair/typebox'
-import { recordAudit } from '../../../audit/audit.ts'
 import { type Issue, RequestError } from '../../../errors.ts'
 import { faultOf } from '../../../rules/faults.ts'
 import { STATEMENT_LIMITS } from '../../../rules/statement-limits.ts'
@@ -16,6 +15,7 @@ import {
   updateQuery,
 } from '../../../timeline/saved-queries.ts'
 import type { StatementFault } from '../../../timeline/statement-error.ts'
+import { runAs } from '../../../timeline/statement-runner.ts'
 import { type DashboardRoute, businessRoute } from '../../access/authenticate-session.ts'
 import type { Principal } from '../../access/principal.ts'
 import type { AppContext, Reply, RequestContext } from '../../app-context.ts'
@@ -45,18 +45,16 @@ async function postStatement(app: AppContext, context: RequestContext, principal
   const { business, actor } = principal
   const body = requireBody(checkRun(await readJson(app, context, BODY_LIMITS.single)))
   requireReadable(body)
-  await recordAudit(app.sql, { businessId: business.id, actor, action: 'sql.run', target: null })
   const { signal } = context.request
   const request = { businessId: business.id, text: body.statement, parameters: body.parameters ?? {} }
-  const began = performance.now()
-  const outcome = await app.runStatement(request, signal).catch((cause: unknown) => {
+  const { outcome, ms } = await runAs(app, actor, request, signal).catch((cause: unknown) => {
     if (signal.aborted) throw new RequestError('unavailable')
     throw cause
   })
   if (outcome === 'no_answer') throw clickHouseUnavailable(app, { headers: { 'Retry-After': '5' } })
   if (outcome === 'not_set_up') throw new RequestError('locked', { reason: faultOf('', 'sql_not_set_up') })
   if ('fault' in outcome) throw toRequestError(app, outcome.fault)
-  const data: Static<typeof ResultData> = { ...outcome.result, ms: Math.round(performance.now() - began) }
+  const data: Static<typeof ResultData> = { ...outcome.result, ms }
   return { message: RESULT, data }
 }
 
