@@ -3,10 +3,8 @@
  * in memory.
  */
 import { TextEncoder } from 'node:util'
-import { recordContactAudit } from '../../../audit/audit.ts'
+import { exportContact } from '../../../contacts/export-contact.ts'
 import { listIdentifications } from '../../../contacts/list-identifications.ts'
-import { readContact } from '../../../contacts/read-contact.ts'
-import { readHistory } from '../../../contacts/read-history.ts'
 import { readTimeline } from '../../../timeline/read-timeline.ts'
 import { readVisits } from '../../../timeline/read-visits.ts'
 import type { Principal } from '../../access/principal.ts'
@@ -16,14 +14,12 @@ import { requireContact } from '../contacts/read.ts'
 
 const PAGE_SIZE = 500
 
-export async function exportContact(app: AppContext, context: RequestContext, principal: Principal): Promise<Response> {
+export async function sendExport(app: AppContext, context: RequestContext, principal: Principal): Promise<Response> {
   const { business, actor } = principal
   const { id: businessId, currency } = business
   const { contactId, contactIds } = await requireContact(app, context, businessId)
-  const contact = await readContact(app.sql, { businessId, contactId, currency })
-  if (contact === null) throw contactNotFound()
-  const person = { ...contact, ...(await readHistory(app.sql, { businessId, contactId, contactIds })) }
-  await recordContactAudit(app.sql, { businessId, actor, action: 'contact.export', target: contactId })
+  const person = await exportContact(app.sql, { businessId, actor }, { contactId, contactIds, currency })
+  if (person === null) throw contactNotFound()
   const scope = { businessId, contactIds, limit: PAGE_SIZE }
   const lists = {
     identifications: pagesOf(async (cursor) => {
@@ -35,7 +31,7 @@ export async function exportContact(app: AppContext, context: RequestContext, pr
       return typeof page === 'string' ? null : { rows: page.events, nextCursor: page.nextCursor }
     }),
     visits: pagesOf(async (cursor) => {
-      const page = await readVisits(app, { ...scope, visitorIds: contact.visitorIds, cursor })
+      const page = await readVisits(app, { ...scope, visitorIds: person.visitorIds, cursor })
       return typeof page === 'string' ? null : { rows: page.visits, nextCursor: page.nextCursor }
     }),
   }

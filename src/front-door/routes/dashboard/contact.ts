@@ -23,7 +23,7 @@ import { requireContact, timelineOf } from '../contacts/read.ts'
 import { Contact, EditedData, ErasedData, SubscriptionsData, TimelineData } from '../contacts/reply-schemas.ts'
 import { SubscriptionsSchema } from '../contacts/subscriptions-schema.ts'
 import { QueuedData, closed, count, dateTime, nextCursor, oneOf, orNull, uuid } from '../reply-fields.ts'
-import { exportContact } from './contact-export.ts'
+import { sendExport } from './contact-export.ts'
 import { MEMBER_BODY_ERRORS, MEMBER_ERRORS } from './session.ts'
 
 async function getContact(app: AppContext, context: RequestContext, { business }: Principal): Promise<Reply> {
@@ -185,7 +185,7 @@ export const contactRoutes: readonly DashboardRoute[] = [
     method: 'GET',
     path: '/contacts/:contactId/export',
     permission: 'contacts:export',
-    handler: exportContact,
+    handler: sendExport,
     // The answer is a file, without the envelope.
     operation: null,
   }),

@@ -3,10 +3,8 @@
  * audit log records the person who exports.
  */
 import { Type } from '@sinclair/typebox'
-import { recordContactAudit } from '../../../audit/audit.ts'
-import { type NamedContact, listNames } from '../../../contacts/list-names.ts'
 import { CAUSES } from '../../../outbox/segment-change-row.ts'
-import { type MemberPage, readMembers } from '../../../segments/read-members.ts'
+import { exportMembers } from '../../../segments/export-members.ts'
 import { type DashboardRoute, businessRoute } from '../../access/authenticate-session.ts'
 import type { Principal } from '../../access/principal.ts'
 import type { AppContext, Reply, RequestContext } from '../../app-context.ts'
@@ -19,26 +17,10 @@ const EXPORTED = 'The members.'
 
 async function getExport(app: AppContext, context: RequestContext, { business, actor }: Principal): Promise<Reply> {
   const page = readPage(context)
-  const segment = await requireSegment(app, context, business.id)
-  const listed = await readMembers(app.sql, { ...segment, ...page })
-  if (listed === null) throw invalidCursor()
-  // An export consists of one request per page, but has one entry in the log.
-  if (page.cursor === null) {
-    const { businessId, segmentId: target } = segment
-    await recordContactAudit(app.sql, { businessId, actor, action: 'segment.export', target })
-  }
-  const ids = listed.members.flatMap(({ contactId }) => contactId ?? [])
-  return { message: EXPORTED, data: withNames(listed, await listNames(app.sql, business.id, ids)) }
-}
-
-/** Leaves out members who left or were erased in the meantime. */
-function withNames({ members, nextCursor }: MemberPage, contacts: NamedContact[]): Record<string, unknown> {
-  const contactOf = new Map(contacts.map((contact) => [contact.contactId, contact]))
-  const rows = members.flatMap(({ contactId, ...entry }) => {
-    const contact = contactOf.get(contactId ?? '')
-    return contact === undefined ? [] : [{ ...contact, ...entry }]
-  })
-  return { members: rows, nextCursor }
+  const { businessId, segmentId } = await requireSegment(app, context, business.id)
+  const exported = await exportMembers(app.sql, { businessId, actor }, { segmentId, ...page })
+  if (exported === null) throw invalidCursor()
+  return { message: EXPORTED, data: exported }
 }
 
 const texts = Type.Array(Type.String())
