@@ -1,5 +1,4 @@
 /** `admin campaign …`: shows the results of campaigns, and stops them. */
-import { recordAudit } from '../audit/audit.ts'
 import { commandActor } from '../audit/command-actor.ts'
 import { readBusiness } from '../businesses/businesses.ts'
 import type { Campaign, CampaignStatus, CampaignTrigger } from '../campaigns/campaign.ts'
@@ -9,7 +8,6 @@ import { type Report as CampaignReport, readReport } from '../campaigns/read-rep
 import { numberOf } from '../rules/campaigns/step-number.ts'
 import { type SendStep, walkSteps } from '../rules/campaigns/steps.ts'
 import type { Sql } from '../stores/postgres.ts'
-import { inTransaction } from '../stores/transaction.ts'
 import { businessNotFound, requireBusiness } from './business.ts'
 import { type Command, CommandError, UsageError } from './command.ts'
 import { formatTable } from './format-help.ts'
@@ -87,13 +85,8 @@ const changing = (change: StatusChange, more: Pick<Command, 'summary' | 'options
 
 async function changeCampaign(sql: Sql, campaignId: string, change: StatusChange) {
   const businessId = await findBusinessOf(sql, campaignId)
-  const result = await inTransaction(sql, async (tx) => {
-    const changed = await changeStatus(tx, businessId, campaignId, change)
-    const actor = commandActor(`admin campaign ${change}`)
-    const entry = { businessId, actor, action: `campaign.${change}`, target: campaignId }
-    if (changed.kind === 'changed') await recordAudit(tx, entry)
-    return changed
-  })
+  const actor = commandActor(`admin campaign ${change}`)
+  const result = await changeStatus(sql, { businessId, actor }, campaignId, change)
   if (result.kind === 'not_found') throw campaignNotFound(campaignId)
   if (result.kind === 'locked') throw new CommandError('locked', `The campaign ${LOCKED[result.status]}`)
   return result

@@ -8,7 +8,6 @@ import { MAX_CONDITIONS, MAX_SEGMENTS } from '../segments/limits.ts'
 import { listSegments } from '../segments/list-segments.ts'
 import { readRuleInForce } from '../segments/read-rule-in-force.ts'
 import type { Sql } from '../stores/postgres.ts'
-import { inTransaction } from '../stores/transaction.ts'
 import { requireBusiness } from './business.ts'
 import { type Command, type CommandArguments, CommandError, UsageError } from './command.ts'
 import { formatTable } from './format-help.ts'
@@ -39,7 +38,7 @@ const create: Command = {
     const created = await withPostgres(config, async (sql) => {
       await requireBusiness(sql, businessId)
       const actor = commandActor('admin segment create')
-      return inTransaction(sql, (tx) => createSegment(tx, { businessId, actor }, { name, description, rule }))
+      return createSegment(sql, { businessId, actor }, { name, description, rule })
     })
     if (created.kind !== 'created') throw refuse(created)
     const { segment } = created

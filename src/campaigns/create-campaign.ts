@@ -1,6 +1,9 @@
 import { uuidv7 } from 'uuidv7'
+import { recordAudit } from '../audit/audit.ts'
 import type { Definition } from '../rules/campaigns/definition.ts'
-import type { Queryable } from '../stores/postgres.ts'
+import type { Change } from '../segments/create-segment.ts'
+import type { Queryable, Sql } from '../stores/postgres.ts'
+import { inTransaction } from '../stores/transaction.ts'
 import { type Campaign, type CampaignTrigger, NO_DEFINITION, triggerColumns } from './campaign.ts'
 import { readCampaign } from './list-campaigns.ts'
 import { storeVersion } from './versions.ts'
@@ -19,12 +22,19 @@ export const MAX_NAME = 256
 /** Per business, drafts included. */
 export const MAX_CAMPAIGNS = 1000
 
-/** Creates a draft, which enrols no contact until it is published. Returns null when the business has MAX_CAMPAIGNS. */
-export async function createCampaign(
+export type CreateOutcome = { kind: 'created'; campaign: Campaign } | { kind: 'too_many' }
+
+/** Creates a draft, which enrols no contact until it is published. */
+export const createCampaign = (sql: Sql, change: Change, campaign: NewCampaign): Promise<CreateOutcome> =>
+  inTransaction(sql, (tx) => insertCampaign(tx, change, campaign))
+
+/** As `createCampaign`, in a transaction with other changes. `original`: the id of the campaign that it is a copy of. */
+export async function insertCampaign(
   tx: Queryable,
-  businessId: string,
+  { businessId, actor }: Change,
   campaign: NewCampaign,
-): Promise<Campaign | null> {
+  original?: string,
+): Promise<CreateOutcome> {
   const { name, trigger, canEnterAgain, goalEvent, definition = NO_DEFINITION } = campaign
   const { event, web, segment, on, at, where, sources } = triggerColumns(trigger)
   const [created] = await tx<{ id: string }[]>`
@@ -39,7 +49,13 @@ export async function createCampaign(
       ${where}::text::json, ${sources}::text::json, ${web}::text, ${canEnterAgain}::boolean, ${goalEvent}::text
     from counted
     returning id`
-  if (created === undefined) return null
-  await storeVersion(tx, { businessId, campaignId: created.id, version: 1 }, definition)
-  return readCampaign(tx, businessId, created.id)
+  if (created === undefined) return { kind: 'too_many' }
+  const campaignId = created.id
+  await storeVersion(tx, { businessId, campaignId, version: 1 }, definition)
+  const stored = await readCampaign(tx, businessId, campaignId)
+  if (stored === null) throw new Error(`the campaign ${campaignId} is gone, although it was just created`)
+  const entry = { businessId, actor, target: campaignId }
+  if (original === undefined) await recordAudit(tx, { ...entry, action: 'campaign.create' })
+  else await recordAudit(tx, { ...entry, action: 'campaign.duplicate', details: { original } })
+  return { kind: 'created', campaign: stored }
 }

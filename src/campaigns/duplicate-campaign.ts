@@ -1,27 +1,23 @@
-import type { Queryable } from '../stores/postgres.ts'
-import type { Campaign } from './campaign.ts'
-import { MAX_NAME, createCampaign } from './create-campaign.ts'
+import type { Change } from '../segments/create-segment.ts'
+import type { Sql } from '../stores/postgres.ts'
+import { inTransaction } from '../stores/transaction.ts'
+import { type CreateOutcome, MAX_NAME, insertCampaign } from './create-campaign.ts'
 import { readCampaign } from './list-campaigns.ts'
-
-export type DuplicateOutcome = { kind: 'duplicated'; campaign: Campaign } | { kind: 'too_many' } | { kind: 'not_found' }
 
 /** Creates a draft with the present version of another campaign, whatever its status. Its steps keep their ids. */
 export async function duplicateCampaign(
-  tx: Queryable,
-  businessId: string,
+  sql: Sql,
+  change: Change,
   campaignId: string,
-): Promise<DuplicateOutcome> {
-  const original = await readCampaign(tx, businessId, campaignId)
-  if (original === null) return { kind: 'not_found' }
-  const { name, trigger, canEnterAgain, goal, steps, caps, holdOut, tracking, quietHours } = original
-  const campaign = await createCampaign(tx, businessId, {
-    name: nameCopy(name),
-    trigger,
-    canEnterAgain,
-    goalEvent: goal?.event ?? null,
-    definition: { steps, caps, holdOut, tracking, ...(quietHours !== undefined && { quietHours }) },
+): Promise<CreateOutcome | { kind: 'not_found' }> {
+  return await inTransaction(sql, async (tx) => {
+    const original = await readCampaign(tx, change.businessId, campaignId)
+    if (original === null) return { kind: 'not_found' }
+    const { name, trigger, canEnterAgain, goal, steps, caps, holdOut, tracking, quietHours } = original
+    const definition = { steps, caps, holdOut, tracking, ...(quietHours !== undefined && { quietHours }) }
+    const copy = { name: nameCopy(name), trigger, canEnterAgain, goalEvent: goal?.event ?? null, definition }
+    return await insertCampaign(tx, change, copy, campaignId)
   })
-  return campaign === null ? { kind: 'too_many' } : { kind: 'duplicated', campaign }
 }
 
 const SUFFIX = ' (copy)'

@@ -1,7 +1,10 @@
 /** Stores the settings of a business for all of its campaigns. */
 import { isDeepStrictEqual } from 'node:util'
+import { recordAudit } from '../audit/audit.ts'
 import { DEFAULT_MESSAGING, type Messaging } from '../rules/campaigns/messaging.ts'
-import type { Queryable } from '../stores/postgres.ts'
+import type { Change } from '../segments/create-segment.ts'
+import type { Queryable, Sql } from '../stores/postgres.ts'
+import { inTransaction } from '../stores/transaction.ts'
 
 export async function loadMessaging(sql: Queryable, businessId: string): Promise<Messaging> {
   return (await loadMessagingOf(sql, [businessId])).get(businessId) ?? DEFAULT_MESSAGING
@@ -19,16 +22,18 @@ export async function loadMessagingOf(
   return new Map(rows.map(({ businessId, quietHours, caps }) => [businessId, { quietHours, caps }]))
 }
 
-/** Returns the fields that have changed. Call it in a transaction: changes of one business wait for each other. */
-export async function storeMessaging(tx: Queryable, businessId: string, next: Messaging): Promise<string[]> {
-  await tx`select from businesses where id = ${businessId} for no key update`
-  const before = await loadMessaging(tx, businessId)
-  const changed = (['quietHours', 'caps'] as const).filter((field) => !isDeepStrictEqual(before[field], next[field]))
-  if (changed.length === 0) return changed
-  const { quietHours, caps } = next
-  await tx`
-    insert into messaging (business_id, quiet_hours, caps)
-    values (${businessId}, ${quietHours && JSON.stringify(quietHours)}::text::jsonb, ${JSON.stringify(caps)}::text::jsonb)
-    on conflict (business_id) do update set quiet_hours = excluded.quiet_hours, caps = excluded.caps, updated_at = clock_timestamp()`
-  return changed
+/** Changes of one business wait for each other. */
+export async function saveMessaging(sql: Sql, { businessId, actor }: Change, next: Messaging): Promise<void> {
+  await inTransaction(sql, async (tx) => {
+    await tx`select from businesses where id = ${businessId} for no key update`
+    const before = await loadMessaging(tx, businessId)
+    const fields = (['quietHours', 'caps'] as const).filter((field) => !isDeepStrictEqual(before[field], next[field]))
+    if (fields.length === 0) return
+    const { quietHours, caps } = next
+    await tx`
+      insert into messaging (business_id, quiet_hours, caps)
+      values (${businessId}, ${quietHours && JSON.stringify(quietHours)}::text::jsonb, ${JSON.stringify(caps)}::text::jsonb)
+      on conflict (business_id) do update set quiet_hours = excluded.quiet_hours, caps = excluded.caps, updated_at = clock_timestamp()`
+    await recordAudit(tx, { businessId, actor, action: 'messaging.update', target: businessId, details: { fields } })
+  })
 }

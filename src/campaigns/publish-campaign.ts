@@ -1,18 +1,28 @@
+import { recordAudit } from '../audit/audit.ts'
+import type { Config } from '../config.ts'
 import { MAX_WEB_CAMPAIGNS } from '../rules/campaigns/web-trigger.ts'
 import { type Fault, faultOf } from '../rules/faults.ts'
+import type { Change } from '../segments/create-segment.ts'
 import { lockBusiness } from '../segments/load-definitions.ts'
-import type { Queryable } from '../stores/postgres.ts'
+import type { Queryable, Sql } from '../stores/postgres.ts'
+import { inTransaction } from '../stores/transaction.ts'
 import { beginBroadcast } from './broadcasts.ts'
 import { type Campaign, isBroadcast } from './campaign.ts'
 import { checkPublish } from './check-publish.ts'
 import { readCampaign } from './list-campaigns.ts'
 import { recordStatus } from './status-changes.ts'
 
-export type PublishCampaignResult =
-  | { kind: 'published'; campaign: Campaign; isFirst: boolean }
+type PublishOutcome =
+  | { kind: 'published'; campaign: Campaign }
   | { kind: 'faults'; faults: Fault[] }
   | { kind: 'locked' }
   | { kind: 'not_found' }
+
+interface PublishDeps {
+  config: Pick<Config, 'secretsKey'>
+  /** Returns epoch milliseconds; called once the business is locked. */
+  now: () => number
+}
 
 /**
  * Publishes a campaign. From then on every matching live event enrols its contact, and trigger and goal cannot change.
@@ -21,22 +31,27 @@ export type PublishCampaignResult =
  *
  * A broadcast without a later `at` gets the members as of this transaction: it sees every save that was answered, and
  * every other save waits for its end.
- * @param now returns epoch milliseconds; called once the business is locked
  */
-export async function publishCampaign(
-  tx: Queryable,
-  businessId: string,
+export const publishCampaign = (
+  deps: PublishDeps & { sql: Sql },
+  change: Change,
   campaignId: string,
-  secretsKey?: string,
-  now: () => number = Date.now,
-): Promise<PublishCampaignResult> {
+): Promise<PublishOutcome> => inTransaction(deps.sql, (tx) => publishIn(tx, deps, change, campaignId))
+
+/** As `publishCampaign`, in a transaction with other changes. */
+export async function publishIn(
+  tx: Queryable,
+  { config, now }: PublishDeps,
+  { businessId, actor }: Change,
+  campaignId: string,
+): Promise<PublishOutcome> {
   await lockBusiness(tx, businessId)
   const campaign = await readCampaign(tx, businessId, campaignId)
   if (campaign === null) return { kind: 'not_found' }
   if (campaign.status === 'archived') return { kind: 'locked' }
-  if (campaign.status !== 'draft') return { kind: 'published', campaign, isFirst: false }
+  if (campaign.status !== 'draft') return { kind: 'published', campaign }
   const faults = [
-    ...(await checkPublish(tx, businessId, campaign, secretsKey)),
+    ...(await checkPublish(tx, businessId, campaign, config.secretsKey)),
     ...(await checkWebCampaigns(tx, businessId, campaign)),
   ]
   if (faults.length > 0) return { kind: 'faults', faults }
@@ -47,7 +62,8 @@ export async function publishCampaign(
   const { trigger } = campaign
   if (isBroadcast(trigger)) await beginBroadcast(tx, { businessId, campaignId }, trigger, now())
   await raiseConfig(tx, businessId)
-  return { kind: 'published', campaign: { ...campaign, status: 'published' }, isFirst: true }
+  await recordAudit(tx, { businessId, actor, action: 'campaign.publish', target: campaignId })
+  return { kind: 'published', campaign: { ...campaign, status: 'published' } }
 }
 
 /** Call it with the business locked. */

@@ -1,10 +1,14 @@
 import { isDeepStrictEqual } from 'node:util'
 import { uuidv7 } from 'uuidv7'
+import { recordAudit } from '../audit/audit.ts'
+import type { Config } from '../config.ts'
 import type { Definition } from '../rules/campaigns/definition.ts'
 import { readDefinition } from '../rules/campaigns/read-definition.ts'
 import type { Fault } from '../rules/faults.ts'
+import type { Change } from '../segments/create-segment.ts'
 import { listFieldTypes, lockBusiness } from '../segments/load-definitions.ts'
-import type { Queryable } from '../stores/postgres.ts'
+import type { Queryable, Sql } from '../stores/postgres.ts'
+import { inTransaction } from '../stores/transaction.ts'
 import { type Campaign, type CampaignTrigger, triggerColumns } from './campaign.ts'
 import { checkPublish } from './check-publish.ts'
 import { readCampaign } from './list-campaigns.ts'
@@ -36,36 +40,39 @@ const DEFINED = ['steps', 'quietHours', 'caps', 'holdOut', 'tracking'] as const
 
 /** Changes a campaign. A new definition of a published campaign makes a new version, which later enrolments follow. */
 export async function updateCampaign(
-  tx: Queryable,
-  businessId: string,
+  { sql, config }: { sql: Sql; config: Pick<Config, 'secretsKey'> },
+  { businessId, actor }: Change,
   campaignId: string,
-  change: CampaignChange,
-  secretsKey: string | undefined,
+  wanted: CampaignChange,
 ): Promise<UpdateOutcome> {
-  await lockBusiness(tx, businessId)
-  const before = await readCampaign(tx, businessId, campaignId)
-  if (before === null) return { kind: 'not_found' }
-  if (before.status === 'archived') return { kind: 'locked', fields: null }
-  const read = await readChange(tx, businessId, before, change)
-  if ('faults' in read) return { kind: 'faults', ...read }
-  const next: Campaign = { ...before, ...read.plain, ...read.definition }
-  if (read.definition.quietHours === undefined) delete next.quietHours
-  const fields = [...(['name', ...LOCKED, ...DEFINED] as const)].filter(
-    (field) => !isDeepStrictEqual(before[field], next[field]),
-  )
-  const isDraft = before.status === 'draft'
-  const locked = isDraft ? [] : LOCKED.filter((field) => fields.includes(field))
-  if (locked.length > 0) return { kind: 'locked', fields: locked }
-  const isOther = DEFINED.some((field) => fields.includes(field))
-  if (!isDraft && isOther) {
-    const faults = await checkPublish(tx, businessId, next, secretsKey)
-    if (faults.length > 0) return { kind: 'faults', faults }
-    if (before.version >= MAX_VERSIONS) return { kind: 'too_many_versions' }
-    next.version = before.version + 1
-  }
-  if (fields.length > 0) await store(tx, businessId, next, isOther ? read.definition : null)
-  if (!isDraft && isOther) await raiseConfig(tx, businessId)
-  return { kind: 'updated', campaign: next, fields }
+  return await inTransaction(sql, async (tx) => {
+    await lockBusiness(tx, businessId)
+    const before = await readCampaign(tx, businessId, campaignId)
+    if (before === null) return { kind: 'not_found' }
+    if (before.status === 'archived') return { kind: 'locked', fields: null }
+    const read = await readChange(tx, businessId, before, wanted)
+    if ('faults' in read) return { kind: 'faults', ...read }
+    const next: Campaign = { ...before, ...read.plain, ...read.definition }
+    if (read.definition.quietHours === undefined) delete next.quietHours
+    const fields = [...(['name', ...LOCKED, ...DEFINED] as const)].filter(
+      (field) => !isDeepStrictEqual(before[field], next[field]),
+    )
+    const isDraft = before.status === 'draft'
+    const locked = isDraft ? [] : LOCKED.filter((field) => fields.includes(field))
+    if (locked.length > 0) return { kind: 'locked', fields: locked }
+    const isOther = DEFINED.some((field) => fields.includes(field))
+    if (!isDraft && isOther) {
+      const faults = await checkPublish(tx, businessId, next, config.secretsKey)
+      if (faults.length > 0) return { kind: 'faults', faults }
+      if (before.version >= MAX_VERSIONS) return { kind: 'too_many_versions' }
+      next.version = before.version + 1
+    }
+    if (fields.length > 0) await store(tx, businessId, next, isOther ? read.definition : null)
+    if (!isDraft && isOther) await raiseConfig(tx, businessId)
+    const entry = { businessId, actor, action: 'campaign.update', target: campaignId }
+    if (fields.length > 0) await recordAudit(tx, { ...entry, details: { fields } })
+    return { kind: 'updated', campaign: next, fields }
+  })
 }
 
 async function readChange(

@@ -1,15 +1,15 @@
 /** The segments, templates and campaigns of the demo's language school. */
 import { uuidv7 } from 'uuidv7'
-import { type Actor, recordAudit } from '../audit/audit.ts'
-import { createCampaign } from '../campaigns/create-campaign.ts'
-import { publishCampaign } from '../campaigns/publish-campaign.ts'
+import type { Actor } from '../audit/audit.ts'
+import { insertCampaign } from '../campaigns/create-campaign.ts'
+import { publishIn } from '../campaigns/publish-campaign.ts'
 import type { Config } from '../config.ts'
 import { loadChannel } from '../messages/channels/channels.ts'
 import { type Contents, readTemplate } from '../messages/templates/read-template.ts'
 import type { RenderService } from '../messages/templates/renderer.ts'
 import { insertTemplate } from '../messages/templates/save-template.ts'
 import { readDefinition } from '../rules/campaigns/read-definition.ts'
-import { createSegment } from '../segments/create-segment.ts'
+import { insertSegment } from '../segments/create-segment.ts'
 import { listFieldTypes } from '../segments/load-definitions.ts'
 import type { Queryable, Sql } from '../stores/postgres.ts'
 import { inTransaction } from '../stores/transaction.ts'
@@ -93,13 +93,13 @@ export async function createDemoMarketing({ sql, renderer, config }: MarketingDe
     const [business] = await tx<{ campaigns: number }[]>`
       select campaign_count as campaigns from businesses where id = ${change.businessId} for update`
     if (business?.campaigns !== 0) return
-    for (const segment of SEGMENTS) require(await createSegment(tx, change, segment))
+    for (const segment of SEGMENTS) require(await insertSegment(tx, change, segment))
     const templates: string[] = []
     for (const [at, { name }] of TEMPLATES.entries()) {
       const stored = await insertTemplate(tx, config, change, { name, channel: 'email', ...contents[at]! })
       templates.push(require(stored).template.templateId)
     }
-    await createCampaigns(tx, change, templates, config.secretsKey)
+    await createCampaigns(tx, config, change, templates)
   })
 }
 
@@ -111,25 +111,17 @@ async function read(renderer: RenderService, businessId: string, variants: Recor
 
 async function createCampaigns(
   tx: Queryable,
-  { businessId, actor }: Change,
+  config: MarketingDeps['config'],
+  change: Change,
   [welcome, missed]: string[],
-  secretsKey: string | undefined,
 ): Promise<void> {
+  const { businessId } = change
   const fields = await listFieldTypes(tx, businessId)
-  const record = (action: string, target: string) => recordAudit(tx, { businessId, actor, action, target })
   const draft = async (name: string, event: string, goalEvent: string, steps: object[]) => {
     const definition = readDefinition({ steps }, { fields, newId: uuidv7 })
     if ('faults' in definition) throw new Error(`a campaign of the demo is refused: ${definition.faults[0]?.message}`)
-    const created = await createCampaign(tx, businessId, {
-      name,
-      trigger: { event },
-      canEnterAgain: false,
-      goalEvent,
-      ...definition,
-    })
-    if (created === null) throw new Error('the business has the most campaigns that it may have')
-    await record('campaign.create', created.campaignId)
-    return created.campaignId
+    const campaign = { name, trigger: { event }, canEnterAgain: false, goalEvent, ...definition }
+    return require(await insertCampaign(tx, change, campaign)).campaign.campaignId
   }
   const send = (template: string | undefined) => ({ type: 'send', channel: 'email', template })
   const isBooked = { type: 'wait_for', event: 'appointment_booked', timeout: 'P2D' }
@@ -141,9 +133,8 @@ async function createCampaigns(
   await draft(DRAFT, 'lesson_cancelled', 'lesson_finished', [{ type: 'wait', for: 'P14D' }, send(missed)])
   const { provider } = await loadChannel(tx, { businessId, channel: 'email' })
   if (provider !== 'log') return
-  const { kind } = await publishCampaign(tx, businessId, campaignId, secretsKey)
+  const { kind } = await publishIn(tx, { config, now: Date.now }, change, campaignId)
   if (kind !== 'published') throw new Error(`the campaign of the demo cannot be published: ${kind}`)
-  await record('campaign.publish', campaignId)
 }
 
 function require<Created extends { kind: string }>(created: Created): Extract<Created, { kind: 'created' }> {

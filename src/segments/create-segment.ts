@@ -2,7 +2,8 @@ import { uuidv7 } from 'uuidv7'
 import { type Actor, recordAudit } from '../audit/audit.ts'
 import type { Fault } from '../rules/faults.ts'
 import { readRule } from '../rules/segments/read-rule.ts'
-import type { Queryable } from '../stores/postgres.ts'
+import type { Queryable, Sql } from '../stores/postgres.ts'
+import { inTransaction } from '../stores/transaction.ts'
 import { MAX_CONDITIONS, MAX_SEGMENTS, countConditions } from './limits.ts'
 import { readSegment } from './list-segments.ts'
 import { loadDefinitions, lockBusiness, rulesOf } from './load-definitions.ts'
@@ -24,12 +25,18 @@ export interface Change {
 
 export type SaveRefusal = { kind: 'faults'; faults: Fault[] } | { kind: 'too_many_segments' | 'too_many_conditions' }
 
+type CreateOutcome = { kind: 'created'; segment: Segment } | SaveRefusal
+
 /** Creates a segment. It has no members until its rule has been evaluated for every contact. */
-export async function createSegment(
+export const createSegment = (sql: Sql, change: Change, segment: NewSegment): Promise<CreateOutcome> =>
+  inTransaction(sql, (tx) => insertSegment(tx, change, segment))
+
+/** As `createSegment`, in a transaction with other changes. */
+export async function insertSegment(
   tx: Queryable,
   { businessId, actor }: Change,
   { name, description, rule: sent }: NewSegment,
-): Promise<{ kind: 'created'; segment: Segment } | SaveRefusal> {
+): Promise<CreateOutcome> {
   await lockBusiness(tx, businessId)
   const definitions = await loadDefinitions(tx, businessId)
   const { segments: held, fields } = definitions

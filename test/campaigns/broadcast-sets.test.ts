@@ -16,7 +16,7 @@ import { PATIENCE_MS } from '../support/at-load.ts'
 import { type Pipeline, openPipeline } from '../support/facts.ts'
 import { type Stack, createBusiness, openStack } from '../support/stack.ts'
 import { insertSegment } from '../segments/segments-support.ts'
-import { ANN, type Engine, type Shop, isWaiting, openEngine, openShop } from './engine-lab.ts'
+import { ACTOR, ANN, type Engine, type Shop, isWaiting, openEngine, openShop } from './engine-lab.ts'
 
 const SETS = 4
 /** The last set has one member. */
@@ -68,7 +68,8 @@ async function publish({ businessId, publish }: Shop, many = MEMBERS): Promise<s
 }
 
 const step = (sql: Sql = stack.sql) => enrolBroadcast({ ...engine.deps, sql })
-const change = (to: StatusChange) => stack.sql.begin((tx) => changeStatus(tx, shop.businessId, campaignId, to))
+const change = (to: StatusChange) =>
+  changeStatus(stack.sql, { businessId: shop.businessId, actor: ACTOR }, campaignId, to)
 const progress = () => readBroadcast(stack.sql, { businessId: shop.businessId, campaignId })
 async function count(table: string, { businessId }: Shop = shop): Promise<number> {
   const [{ many }] = await stack.sql<[{ many: number }]>`

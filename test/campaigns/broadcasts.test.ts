@@ -12,7 +12,7 @@ import { PATIENCE_MS } from '../support/at-load.ts'
 import { NOW, type Pipeline, openPipeline } from '../support/facts.ts'
 import { type Stack, createBusiness } from '../support/stack.ts'
 import { type TestSegment, insertSegment } from '../segments/segments-support.ts'
-import { ANN, DAY, type Engine, HOUR, MINUTE, type Shop, isWaiting, openShop } from './engine-lab.ts'
+import { ACTOR, ANN, DAY, type Engine, HOUR, MINUTE, type Shop, isWaiting, openShop } from './engine-lab.ts'
 import { useEngineLab } from './use-engine-lab.ts'
 
 const BOB = { email: 'bob@x.io' }
@@ -48,7 +48,7 @@ const publish = ({ segmentId }: TestSegment, { at, ...more }: { at?: number } & 
     ...more,
   })
 const change = (campaignId: string, to: StatusChange) =>
-  stack.sql.begin((tx) => changeStatus(tx, shop.businessId, campaignId, to))
+  changeStatus(stack.sql, { businessId: shop.businessId, actor: ACTOR }, campaignId, to)
 const step = () => enrolBroadcast(engine.deps)
 /** Enrols until nothing is left to do at this instant. */
 async function enrolAll(now = engine.clock.now): Promise<void> {

@@ -2,14 +2,14 @@
 import { pino } from 'pino'
 import type { Actor } from '../../src/audit/audit.ts'
 import type { CampaignTrigger } from '../../src/campaigns/campaign.ts'
-import { createCampaign } from '../../src/campaigns/create-campaign.ts'
+import { publishCampaign } from '../../src/campaigns/publish-campaign.ts'
+import { draftCampaign } from '../support/campaigns.ts'
 import { type Claimed, type ClaimedSend, claimDue } from '../../src/campaigns/engine/claim-due.ts'
 import { applyUpdate } from '../../src/campaigns/engine/apply-update.ts'
 import type { EngineDeps } from '../../src/campaigns/engine/engine-deps.ts'
 import { sendMessage } from '../../src/campaigns/engine/send-message.ts'
 import { settle } from '../../src/campaigns/engine/settle.ts'
 import { openEngine as openReal } from '../../src/campaigns/engine/open-engine.ts'
-import { publishCampaign } from '../../src/campaigns/publish-campaign.ts'
 import { saveChannel } from '../../src/messages/channels/save-channel.ts'
 import { createTemplate } from '../../src/messages/templates/save-template.ts'
 import type { MessageChannel } from '../../src/rules/messages/message-channel.ts'
@@ -113,12 +113,14 @@ export function openShop(
       if ('faults' in read) throw new Error(JSON.stringify(read.faults))
       const starts = typeof trigger === 'string' ? { event: trigger } : trigger
       const drafted = { name: 'c', trigger: starts, goalEvent: goal ?? null, canEnterAgain }
-      const created = await createCampaign(sql, businessId, { ...drafted, definition: read.definition })
-      const published = await sql.begin((tx) =>
-        publishCampaign(tx, businessId, created!.campaignId, deps.config.secretsKey, () => clock.now),
+      const campaignId = await draftCampaign(sql, businessId, { ...drafted, definition: read.definition })
+      const published = await publishCampaign(
+        { ...deps, sql, now: () => clock.now },
+        { businessId, actor: ACTOR },
+        campaignId,
       )
       if (published.kind !== 'published') throw new Error(JSON.stringify(published))
-      return created!.campaignId
+      return campaignId
     },
     async template(channel = 'email', text = 'Hello {{contact.firstName}}') {
       const parts = {

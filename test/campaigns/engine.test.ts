@@ -8,7 +8,7 @@ import { suppress } from '../../src/messages/suppressions/suppress.ts'
 import type { TrackAnswer } from '../../src/stream/entry.ts'
 import { NOW, type Pipeline, batch, eventFact } from '../support/facts.ts'
 import type { Stack } from '../support/stack.ts'
-import { ANN, DAY, type Engine, HOUR, MINUTE, type Shop } from './engine-lab.ts'
+import { ACTOR, ANN, DAY, type Engine, HOUR, MINUTE, type Shop } from './engine-lab.ts'
 import { useEngineLab } from './use-engine-lab.ts'
 
 let stack: Stack
@@ -329,7 +329,7 @@ describe('quiet hours', () => {
       await engine.drain()
       await engine.drain(NIGHT + MINUTE)
       const change = (to: 'pause' | 'resume') =>
-        stack.sql.begin((tx) => changeStatus(tx, shop.businessId, campaignId, to))
+        changeStatus(stack.sql, { businessId: shop.businessId, actor: ACTOR }, campaignId, to)
       await change('pause')
       await setZone(contactId, 'America/New_York')
       await engine.drain()
@@ -483,7 +483,7 @@ describe('a wait for an event', () => {
 
 describe('a status', () => {
   const change = (id: string, to: 'pause' | 'resume' | 'archive') =>
-    stack.sql.begin((tx) => changeStatus(tx, shop.businessId, id, to))
+    changeStatus(stack.sql, { businessId: shop.businessId, actor: ACTOR }, id, to)
 
   it('paused holds what falls due, counts goals, and lets nobody in; resumed, all is done at once', async () => {
     const template = await shop.template()

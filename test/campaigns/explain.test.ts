@@ -8,7 +8,7 @@ import { MAX_STATUS_CHANGES, readStatusChanges } from '../../src/campaigns/statu
 import type { TrackAnswer } from '../../src/stream/entry.ts'
 import { NOW, type Pipeline } from '../support/facts.ts'
 import type { Stack } from '../support/stack.ts'
-import { DAY, type Engine, HOUR, MINUTE, type Shop, useMailServer } from './engine-lab.ts'
+import { ACTOR, DAY, type Engine, HOUR, MINUTE, type Shop, useMailServer } from './engine-lab.ts'
 import { useEngineLab } from './use-engine-lab.ts'
 
 let stack: Stack
@@ -135,7 +135,7 @@ describe('an enrolment', () => {
     const waitsFor = { type: 'wait_for', event: 'paid', timeout: 'PT1H' }
     expect(await waiting(campaign)).toEqual([{ waitsFor, nextAt: iso(NOW + HOUR) }])
     expect(await waiting(bare, 'paid')).toEqual([{ waitsFor: { type: 'goal', event: 'paid' }, nextAt: null }])
-    await stack.sql.begin((tx) => changeStatus(tx, shop.businessId, campaign, 'pause'))
+    await changeStatus(stack.sql, { businessId: shop.businessId, actor: ACTOR }, campaign, 'pause')
     await engine.drain(NOW + HOUR + MINUTE)
     expect(await waiting(campaign)).toEqual([{ waitsFor: { type: 'resume' }, nextAt: null }])
   })
@@ -157,7 +157,7 @@ describe('the changes of the status', () => {
     const campaignId = await shop.publish([])
     const key = { businessId: shop.businessId, campaignId }
     for (const change of ['pause', 'pause', 'resume', 'archive'] as const)
-      await stack.sql.begin((tx) => changeStatus(tx, shop.businessId, campaignId, change))
+      await changeStatus(stack.sql, { businessId: shop.businessId, actor: ACTOR }, campaignId, change)
     const { changes, isCut } = await readStatusChanges(stack.sql, key)
     expect(changes.map(({ status }) => status)).toEqual(['published', 'paused', 'published', 'archived'])
     expect(isCut).toBe(false)
@@ -173,7 +173,7 @@ describe('the changes of the status', () => {
       from generate_series(1, ${MAX_STATUS_CHANGES - 2}) n`
     expect(await readStatusChanges(stack.sql, key)).toMatchObject({ changes: { length: 999 }, isCut: false })
     const change = (to: 'pause' | 'resume') =>
-      stack.sql.begin((tx) => changeStatus(tx, shop.businessId, campaignId, to))
+      changeStatus(stack.sql, { businessId: shop.businessId, actor: ACTOR }, campaignId, to)
     await change('pause')
     const full = await readStatusChanges(stack.sql, key)
     expect(full).toMatchObject({ changes: { length: 1000 }, isCut: true })

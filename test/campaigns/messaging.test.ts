@@ -1,12 +1,12 @@
 /** The quiet hours and caps of a business in the claims of its campaigns. */
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { explainSends } from '../../src/campaigns/explain-sends.ts'
-import { storeMessaging } from '../../src/campaigns/messaging.ts'
+import { saveMessaging } from '../../src/campaigns/messaging.ts'
 import { DEFAULT_MESSAGING, type Messaging } from '../../src/rules/campaigns/messaging.ts'
 import type { TrackAnswer } from '../../src/stream/entry.ts'
 import { NOW, type Pipeline, openPipeline } from '../support/facts.ts'
 import { type Stack, createBusiness, openStack } from '../support/stack.ts'
-import { DAY, type Engine, HOUR, type Shop, openEngine, openShop } from './engine-lab.ts'
+import { ACTOR, DAY, type Engine, HOUR, type Shop, openEngine, openShop } from './engine-lab.ts'
 
 let stack: Stack
 let pipeline: Pipeline
@@ -35,7 +35,7 @@ beforeEach(async () => {
 const send = (id: string, more: object = {}) => ({ id, type: 'send', channel: 'email', template, ...more })
 const wait = (id: string, time: string) => ({ id, type: 'wait', for: time })
 const set = (messaging: Partial<Messaging>) =>
-  stack.sql.begin((tx) => storeMessaging(tx, shop.businessId, { ...DEFAULT_MESSAGING, ...messaging }))
+  saveMessaging(stack.sql, { businessId: shop.businessId, actor: ACTOR }, { ...DEFAULT_MESSAGING, ...messaging })
 const CAP = { channel: 'email', atMost: 1, days: 1, whenReached: 'wait' } as const
 const dueAt = async () => (await shop.due()).map(({ due_at }) => due_at)
 const checks = async (campaignId: string) => {
@@ -94,7 +94,7 @@ it('look back as far as the longest cap, also when the campaign has none', async
 
 it('say nothing to another business', async () => {
   const { businessId } = await createBusiness(stack.sql)
-  await stack.sql.begin((tx) => storeMessaging(tx, businessId, { quietHours: null, caps: [CAP] }))
+  await saveMessaging(stack.sql, { businessId, actor: ACTOR }, { quietHours: null, caps: [CAP] })
   await shop.publish([send('a'), send('b')], { quietHours: null })
   await pipeline.apply(shop.live('signup'))
   await engine.drain()

@@ -16,7 +16,7 @@ import { fillDue } from '../support/fill-due.ts'
 import { runs } from '../support/runs.ts'
 import { type Stack, createBusiness, openStack } from '../support/stack.ts'
 import { insertCampaign } from './campaign-lab.ts'
-import { type Engine, holdClaim, isWaiting, openEngine } from './engine-lab.ts'
+import { ACTOR, type Engine, holdClaim, isWaiting, openEngine } from './engine-lab.ts'
 
 /** 10,000 in long runs, and a hundredth of them in `npm test`. */
 const RACES = runs(100) ** 2
@@ -60,7 +60,7 @@ const emailOf = (contactId: string): string => `${contactId}@x.io`
 const changeTo =
   (to: 'archive' | 'pause') =>
   ({ businessId, campaignId }: Stopped) =>
-    stack.sql.begin((tx) => changeStatus(tx, businessId, campaignId, to))
+    changeStatus(stack.sql, { businessId, actor: ACTOR }, campaignId, to)
 
 const STOPS: Record<string, (stopped: Stopped) => Promise<unknown>> = {
   'an opt-out': ({ businessId, contactIds, pipeline }) =>

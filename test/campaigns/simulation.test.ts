@@ -198,7 +198,7 @@ describe('a simulation is what the engine does', () => {
     const template = await shop.template()
     const rule = { event: 'opened', metric: 'count', operator: 'greater_than_or_equal', value: 2 }
     const change = { businessId: shop.businessId, actor: ACTOR }
-    const created = await stack.sql.begin((tx) => createSegment(tx, change, { name: 'Fans', description: null, rule }))
+    const created = await createSegment(stack.sql, change, { name: 'Fans', description: null, rule })
     if (created.kind !== 'created') throw new Error(created.kind)
     const { segmentId } = created.segment
     const branch = (id: string, rule: object) => ({

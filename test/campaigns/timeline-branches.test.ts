@@ -22,7 +22,7 @@ import { insertSegment } from '../segments/segments-support.ts'
 import { PATIENCE_MS } from '../support/at-load.ts'
 import { NOW, batch, eventFact, track } from '../support/facts.ts'
 import { createBusiness } from '../support/stack.ts'
-import { ANN, DAY, type Engine, HOUR, type Shop, openEngine, openShop } from './engine-lab.ts'
+import { ACTOR, ANN, DAY, type Engine, HOUR, type Shop, openEngine, openShop } from './engine-lab.ts'
 
 let world: World
 let engine: Engine
@@ -226,7 +226,7 @@ describe('while it waits for the timeline', () => {
   it('a pause holds it, and the branch is decided by the counts of the resume', async () => {
     const { campaignId } = await start()
     const change = (to: 'pause' | 'resume') =>
-      world.stack.sql.begin((tx) => changeStatus(tx, shop.businessId, campaignId, to))
+      changeStatus(world.stack.sql, { businessId: shop.businessId, actor: ACTOR }, campaignId, to)
     await world.ship()
     await change('pause')
     await answer()

@@ -81,8 +81,8 @@ describe('a mail', () => {
     const campaignId = await shop.publish(steps, { quietHours: null })
     await signUp()
     const definition = { tracking: { opens: false, clicks: false } }
-    const update = () =>
-      stack.sql.begin((tx) => updateCampaign(tx, shop.businessId, campaignId, { definition }, undefined))
+    const change = { businessId: shop.businessId, actor: ACTOR }
+    const update = () => updateCampaign(engine.deps, change, campaignId, { definition })
     expect(await update()).toMatchObject({
       kind: 'updated',
       campaign: { version: 2, ...definition },

@@ -2,8 +2,7 @@
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import type { CampaignTrigger } from '../../src/campaigns/campaign.ts'
-import { createCampaign } from '../../src/campaigns/create-campaign.ts'
-import { publishCampaign } from '../../src/campaigns/publish-campaign.ts'
+import { draftCampaign, publishDraft } from '../support/campaigns.ts'
 import { readEventTrigger } from '../../src/rules/campaigns/read-event-trigger.ts'
 import type { TrackAnswer } from '../../src/stream/entry.ts'
 import { happened, propertyCondition } from '../segments/event-world.ts'
@@ -38,8 +37,8 @@ beforeEach(async () => {
 
 async function publish(trigger: CampaignTrigger, canEnterAgain = false): Promise<string> {
   const drafted = { name: 'Buyers', trigger, canEnterAgain, goalEvent: 'left' }
-  const { campaignId = '' } = (await createCampaign(stack.sql, businessId, drafted)) ?? {}
-  const published = await stack.sql.begin((tx) => publishCampaign(tx, businessId, campaignId))
+  const campaignId = await draftCampaign(stack.sql, businessId, drafted)
+  const published = await publishDraft(stack.sql, businessId, campaignId)
   expect(published).toMatchObject({ kind: 'published', campaign: { trigger } })
   return campaignId
 }

@@ -14,7 +14,7 @@ import type { SubmitResult } from '../../src/stream/submit.ts'
 import { insertSegment } from '../segments/segments-support.ts'
 import { NOW, type Pipeline, type RequestContext, eventFact, openPipeline, track } from '../support/facts.ts'
 import type { Stack } from '../support/stack.ts'
-import { ANN, DAY, type Engine, HOUR, MINUTE, type Shop } from './engine-lab.ts'
+import { ACTOR, ANN, DAY, type Engine, HOUR, MINUTE, type Shop } from './engine-lab.ts'
 import { useEngineLab } from './use-engine-lab.ts'
 
 let stack: Stack
@@ -73,7 +73,7 @@ const editTags = (fields: { addTags?: string[]; removeTags?: string[] }) =>
     fact: { profile: {}, traits: {}, addTags: [], removeTags: [], warnings: [], ...fields },
   })
 const status = (campaignId: string, change: 'pause' | 'resume' | 'archive') =>
-  stack.sql.begin((tx) => changeStatus(tx, shop.businessId, campaignId, change))
+  changeStatus(stack.sql, { businessId: shop.businessId, actor: ACTOR }, campaignId, change)
 
 describe('an update', () => {
   it('sets tags and traits, and its own branches see them', async () => {

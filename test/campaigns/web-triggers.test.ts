@@ -1,8 +1,7 @@
 /** Campaigns that are triggered by what a browser captures automatically, in the real stores. */
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { createCampaign } from '../../src/campaigns/create-campaign.ts'
-import { publishCampaign } from '../../src/campaigns/publish-campaign.ts'
+import { draftCampaign, publishDraft } from '../support/campaigns.ts'
 import type { FiredTrigger } from '../../src/rules/campaigns/web-trigger-fact.ts'
 import type { WebTrigger } from '../../src/rules/campaigns/web-trigger.ts'
 import {
@@ -35,8 +34,8 @@ beforeEach(async () => {
 
 async function publish(trigger = PRICES, more: { canEnterAgain?: boolean; goalEvent?: string } = {}): Promise<string> {
   const drafted = { name: 'Prices', trigger, canEnterAgain: false, goalEvent: null, ...more }
-  const { campaignId = '' } = (await createCampaign(stack.sql, businessId, drafted)) ?? {}
-  const published = await stack.sql.begin((tx) => publishCampaign(tx, businessId, campaignId))
+  const campaignId = await draftCampaign(stack.sql, businessId, drafted)
+  const published = await publishDraft(stack.sql, businessId, campaignId)
   expect(published).toMatchObject({ kind: 'published', campaign: { trigger } })
   return campaignId
 }
@@ -125,8 +124,8 @@ describe('a page view', () => {
     pipeline.deps.configs.clear()
     await pipeline.apply(seen(campaignId))
     const drafted = { name: 'c', trigger: { event: 'page_view' }, canEnterAgain: false, goalEvent: null }
-    const other = (await createCampaign(stack.sql, businessId, drafted))!.campaignId
-    await stack.sql.begin((tx) => publishCampaign(tx, businessId, other))
+    const other = await draftCampaign(stack.sql, businessId, drafted)
+    await publishDraft(stack.sql, businessId, other)
     await pipeline.apply(seen(other))
     expect(await enrolments()).toEqual([])
   })

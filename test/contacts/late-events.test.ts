@@ -2,8 +2,7 @@
 import * as fc from 'fast-check'
 import { uuidv7 } from 'uuidv7'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { createCampaign } from '../../src/campaigns/create-campaign.ts'
-import { publishCampaign } from '../../src/campaigns/publish-campaign.ts'
+import { draftCampaign, publishDraft } from '../support/campaigns.ts'
 import { addTo, readDeliveries } from '../deliveries/delivery-lab.ts'
 import { NOW, type Pipeline, browser, browserFact, identify, identifyFact, openPipeline } from '../support/facts.ts'
 import { readPeople } from '../support/read-people.ts'
@@ -66,15 +65,13 @@ it('in one micro-batch with the identifications too, and after a merge', async (
 })
 
 it('starts no campaign and is sent to no platform; a live event does both', async () => {
-  const drafted = await createCampaign(stack.sql, businessId, {
+  const campaignId = await draftCampaign(stack.sql, businessId, {
     name: 'c',
     trigger: { event: 'lead_submitted' },
     canEnterAgain: true,
     goalEvent: null,
   })
-  if (!drafted) throw new Error('the campaign was not drafted')
-  const { campaignId } = drafted
-  await publishCampaign(stack.sql, businessId, campaignId)
+  await publishDraft(stack.sql, businessId, campaignId)
   await addTo(stack.sql, businessId, 'webhook', { settings: { all: true } })
   pipeline.deps.configs.clear()
   await pipeline.identify(isKnown('ann', NOW - 60 * MINUTE))
@@ -183,13 +180,13 @@ describe('an identification that is reported late', () => {
 })
 
 it('counts as past when it happened before the first person was identified and arrives later, as if it had come in time', async () => {
-  const made = await createCampaign(stack.sql, businessId, {
+  const made = await draftCampaign(stack.sql, businessId, {
     name: 'c',
     trigger: { event: 'lead_submitted' },
     canEnterAgain: true,
     goalEvent: null,
   })
-  await publishCampaign(stack.sql, businessId, made?.campaignId ?? '')
+  await publishDraft(stack.sql, businessId, made)
   await addTo(stack.sql, businessId, 'webhook', { settings: { all: true } })
   pipeline.deps.configs.clear()
   const started = async () => [
@@ -206,18 +203,8 @@ it('counts as past when it happened before the first person was identified and a
   expect(await started()).toEqual([1, 1])
   // The same in the micro-batch of the identification.
   ;({ businessId } = await createBusiness(stack.sql))
-  await publishCampaign(
-    stack.sql,
-    businessId,
-    (
-      await createCampaign(stack.sql, businessId, {
-        name: 'c',
-        trigger: { event: 'e' },
-        canEnterAgain: true,
-        goalEvent: null,
-      })
-    )?.campaignId ?? '',
-  )
+  const other = { name: 'c', trigger: { event: 'e' }, canEnterAgain: true, goalEvent: null }
+  await publishDraft(stack.sql, businessId, await draftCampaign(stack.sql, businessId, other))
   await pipeline.apply(isKnown('ann', NOW - 30 * MINUTE), did('e', edge - 1))
   expect(await started()).toEqual([0, 0])
   await pipeline.apply(did('e', edge - 1), did('e', edge))

@@ -3,8 +3,8 @@
  * needed.
  */
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
-import { createCampaign } from '../../src/campaigns/create-campaign.ts'
-import { publishCampaign } from '../../src/campaigns/publish-campaign.ts'
+import type { CampaignTrigger } from '../../src/campaigns/campaign.ts'
+import { draftCampaign, publishDraft } from '../support/campaigns.ts'
 import { loadContacts } from '../../src/contacts/load-state.ts'
 import type { Rule } from '../../src/rules/segments/rule.ts'
 import { insertSegment } from '../segments/segments-support.ts'
@@ -41,10 +41,10 @@ beforeEach(async () => {
   })
 })
 
-async function publish(trigger: Parameters<typeof createCampaign>[2]['trigger'], goalEvent: string | null = null) {
+async function publish(trigger: CampaignTrigger, goalEvent: string | null = null) {
   const drafted = { name: 'Welcome', trigger, canEnterAgain: true, goalEvent }
-  const { campaignId = '' } = (await createCampaign(stack.sql, businessId, drafted)) ?? {}
-  const published = await stack.sql.begin((tx) => publishCampaign(tx, businessId, campaignId))
+  const campaignId = await draftCampaign(stack.sql, businessId, drafted)
+  const published = await publishDraft(stack.sql, businessId, campaignId)
   expect(published.kind).toBe('published')
 }
 

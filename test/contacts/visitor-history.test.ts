@@ -1,8 +1,7 @@
 /** What visitors do before they are identified, and how it counts afterwards. */
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createCampaign } from '../../src/campaigns/create-campaign.ts'
-import { publishCampaign } from '../../src/campaigns/publish-campaign.ts'
+import { draftCampaign, publishDraft } from '../support/campaigns.ts'
 import { NOW, browser, browserFact, eventFact, track } from '../support/facts.ts'
 import { businessId, pipeline, stack, takeBusiness, useFreshBusiness } from '../support/fresh-business.ts'
 import { readPeople } from '../support/read-people.ts'
@@ -74,15 +73,13 @@ describe('an event of a visitor who is not identified', () => {
 
   it('starts no campaign when it joins, and reaches goals by its own time', async () => {
     const campaign = async (trigger: string, goal: string) => {
-      const drafted = await createCampaign(stack.sql, businessId, {
+      const campaignId = await draftCampaign(stack.sql, businessId, {
         name: trigger,
         trigger: { event: trigger },
         canEnterAgain: false,
         goalEvent: goal,
       })
-      if (!drafted) throw new Error('the campaign was not drafted')
-      const { campaignId } = drafted
-      await publishCampaign(stack.sql, businessId, campaignId)
+      await publishDraft(stack.sql, businessId, campaignId)
     }
     await campaign('demo', 'never')
     await campaign('signup', 'done')
@@ -120,13 +117,13 @@ describe('an event of a visitor who is not identified', () => {
     async (_when, later, state) => {
       for (const place of [0, 1, 2]) {
         await takeBusiness()
-        const made = await createCampaign(stack.sql, businessId, {
+        const made = await draftCampaign(stack.sql, businessId, {
           name: 'c',
           trigger: { event: 'signup' },
           canEnterAgain: false,
           goalEvent: 'done',
         })
-        await publishCampaign(stack.sql, businessId, made?.campaignId ?? '')
+        await publishDraft(stack.sql, businessId, made)
         const signup = track(businessId, eventFact('signup', ANN, { occurredAt: NOW - 100 }))
         const done = { ...did('done', NOW - 101), receivedAt: NOW + later }
         const calls = later < 0 ? [done, signup] : [signup, done]

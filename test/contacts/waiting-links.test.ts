@@ -4,8 +4,7 @@
  */
 import * as fc from 'fast-check'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { createCampaign } from '../../src/campaigns/create-campaign.ts'
-import { publishCampaign } from '../../src/campaigns/publish-campaign.ts'
+import { draftCampaign, publishDraft } from '../support/campaigns.ts'
 import { readContact } from '../../src/contacts/read-contact.ts'
 import { forgetVisitors } from '../../src/timeline/forget-visitors.ts'
 import { addTo, readDeliveries } from '../deliveries/delivery-lab.ts'
@@ -155,8 +154,8 @@ describe('a page’s word about a person whom a keyed call has used', () => {
       { name: 'ours', trigger: { event: 'signup' }, goalEvent: 'lead_submitted' },
     ]
     for (const campaign of campaigns) {
-      const made = await createCampaign(stack.sql, businessId, { ...campaign, canEnterAgain: true })
-      await publishCampaign(stack.sql, businessId, made?.campaignId ?? '')
+      const made = await draftCampaign(stack.sql, businessId, { ...campaign, canEnterAgain: true })
+      await publishDraft(stack.sql, businessId, made)
     }
     await addTo(stack.sql, businessId, 'webhook', { settings: { all: true } })
     pipeline.deps.configs.clear()

@@ -2,7 +2,7 @@
 import { type IncomingHttpHeaders, get } from 'node:http'
 import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { createCampaign } from '../../src/campaigns/create-campaign.ts'
+import { draftCampaign } from '../support/campaigns.ts'
 import { COUNT_KEPT_MS, createRememberedCount } from '../../src/contacts/remember-counts.ts'
 import { MAX_VIEWS } from '../../src/contacts/saved-views.ts'
 import { type Service, openService } from '../support/service.ts'
@@ -166,20 +166,20 @@ describe('the list', () => {
 describe('a contact', () => {
   it('comes with consent, merges, campaigns and fields', async () => {
     const campaign = { name: 'Welcome', trigger: { event: 'called' }, canEnterAgain: false, goalEvent: null }
-    const made = await createCampaign(service.sql, business, campaign)
+    const made = await draftCampaign(service.sql, business, campaign)
     const ada = await track('ada@x.io', { traits: { plan: 'pro' } })
     const other = await post('track', { event: 'called', identity: { phone: '+972501234567' } })
     const survivor = await post('identify', { identity: { email: 'ada@x.io', phone: '+972501234567' } })
     await service.sql`
       insert into enrolments (business_id, id, campaign_id, contact_id, state, enrolled_at, received_at)
-      values (${business}, ${ada}, ${made?.campaignId ?? null}, ${survivor}, 'active', 1, 1)`
+      values (${business}, ${ada}, ${made}, ${survivor}, 'active', 1, 1)`
     await ask('marketer', 'PUT', `/contacts/${ada}/subscriptions`, { email: true, method: 'by phone' })
     const { data } = await ask('analyst', 'GET', `/contacts/${other}`)
     expect(data).toMatchObject({
       contact: { contactId: survivor, identities: { email: ['ada@x.io'], phone: ['+972501234567'] } },
       consents: [{ channel: 'email', subscribed: true, method: 'by phone' }],
       merges: [{ action: 'merged', losingId: survivor === ada ? other : ada }],
-      campaignNames: { [String(made?.campaignId)]: 'Welcome' },
+      campaignNames: { [made]: 'Welcome' },
       fields: [{ key: 'plan', type: 'Text' }],
     })
     expect((await ask('read-only', 'GET', `/contacts/${ada}`)).code).toBe('not_permitted')

@@ -1,8 +1,7 @@
 /** The businesses of a test, each with a key, two published campaigns, and segments. */
 import { insertBusiness } from '../../src/businesses/businesses.ts'
 import { insertKey } from '../../src/businesses/keys.ts'
-import { createCampaign } from '../../src/campaigns/create-campaign.ts'
-import { publishCampaign } from '../../src/campaigns/publish-campaign.ts'
+import { draftCampaign, publishDraft } from '../support/campaigns.ts'
 import type { Sql } from '../../src/stores/postgres.ts'
 import { createSegments } from './create-segments.ts'
 
@@ -39,14 +38,12 @@ export async function createFaultsBusiness(sql: Sql): Promise<Business> {
 
 async function publish(sql: Sql, campaign: Omit<Campaign, 'campaignId'>): Promise<Campaign> {
   const { businessId, trigger: triggerEvent, goal: goalEvent, canEnterAgain } = campaign
-  const drafted = await createCampaign(sql, businessId, {
+  const campaignId = await draftCampaign(sql, businessId, {
     name: triggerEvent,
     trigger: { event: triggerEvent },
     canEnterAgain,
     goalEvent,
   })
-  if (!drafted) throw new Error('the campaign was not drafted')
-  const { campaignId } = drafted
-  await publishCampaign(sql, businessId, campaignId)
+  await publishDraft(sql, businessId, campaignId)
   return { ...campaign, campaignId }
 }

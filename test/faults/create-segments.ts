@@ -13,9 +13,7 @@ const ACTOR = { kind: 'command', id: 'faults', name: 'faults' } as const
  */
 export async function createSegments(sql: Sql, businessId: string): Promise<void> {
   const create = async (name: string, rule: Rule): Promise<string> => {
-    const created = await sql.begin((tx) =>
-      createSegment(tx, { businessId, actor: ACTOR }, { name, description: null, rule }),
-    )
+    const created = await createSegment(sql, { businessId, actor: ACTOR }, { name, description: null, rule })
     if (created.kind !== 'created') throw new Error(`the segment was not created: ${JSON.stringify(created)}`)
     return created.segment.segmentId
   }

@@ -226,13 +226,12 @@ async function begin(businessId: string, people: number): Promise<Visits> {
   return new Map(contacts.map(({ id }) => [id, 1]))
 }
 
-const create = (businessId: string, rule: Rule): Promise<string> =>
-  stack.sql.begin(async (tx) => {
-    const name = `A segment ${uuidv7()}`
-    const created = await createSegment(tx, { businessId, actor: ACTOR }, { name, description: null, rule })
-    if (created.kind !== 'created') throw new Error(JSON.stringify(created))
-    return created.segment.segmentId
-  })
+async function create(businessId: string, rule: Rule): Promise<string> {
+  const name = `A segment ${uuidv7()}`
+  const created = await createSegment(stack.sql, { businessId, actor: ACTOR }, { name, description: null, rule })
+  if (created.kind !== 'created') throw new Error(JSON.stringify(created))
+  return created.segment.segmentId
+}
 
 async function edit(businessId: string, segmentId: string, rule: Rule): Promise<void> {
   const updated = await updateSegment(stack.sql, { businessId, actor: ACTOR }, { segmentId, rule })

@@ -28,7 +28,7 @@ const OTHER: Rule = { tag: 'other', operator: 'has' }
 const member = (segment: string): Rule => ({ segment, operator: 'is_member' })
 
 const outcomeOf = (rule: unknown, name = 'x') =>
-  stack.sql.begin((tx) => createSegment(tx, { businessId, actor }, { name, description: null, rule }))
+  createSegment(stack.sql, { businessId, actor }, { name, description: null, rule })
 const update = (segmentId: string, rule: unknown) =>
   updateSegment(stack.sql, { businessId, actor }, { segmentId, rule })
 

@@ -4,8 +4,8 @@
 import { pino } from 'pino'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { NO_DEFINITION } from '../../src/campaigns/campaign.ts'
-import { createCampaign } from '../../src/campaigns/create-campaign.ts'
-import { publishCampaign } from '../../src/campaigns/publish-campaign.ts'
+import type { NewCampaign } from '../../src/campaigns/create-campaign.ts'
+import { draftCampaign, publishDraft } from '../support/campaigns.ts'
 import { settleDue } from '../../src/segments/settle-due.ts'
 import { NOW, type Pipeline, batch, eventFact, openPipeline, track } from '../support/facts.ts'
 import { type Stack, createBusiness, openStack } from '../support/stack.ts'
@@ -25,13 +25,12 @@ beforeEach(async () => {
   ;({ businessId } = await createBusiness(stack.sql))
 })
 
-type Drafted = Parameters<typeof createCampaign>[2]
-const WAIT: Drafted['definition'] = { ...NO_DEFINITION, steps: [{ id: 'w', type: 'wait', for: 'P1D' }] }
+const WAIT: NewCampaign['definition'] = { ...NO_DEFINITION, steps: [{ id: 'w', type: 'wait', for: 'P1D' }] }
 
-async function publish(trigger: Drafted['trigger'], goalEvent: string | null = null, definition = NO_DEFINITION) {
+async function publish(trigger: NewCampaign['trigger'], goalEvent: string | null = null, definition = NO_DEFINITION) {
   const drafted = { name: 'Welcome', trigger, canEnterAgain: true, goalEvent, definition }
-  const { campaignId = '' } = (await createCampaign(stack.sql, businessId, drafted)) ?? {}
-  const published = await stack.sql.begin((tx) => publishCampaign(tx, businessId, campaignId))
+  const campaignId = await draftCampaign(stack.sql, businessId, drafted)
+  const published = await publishDraft(stack.sql, businessId, campaignId)
   expect(published.kind).toBe('published')
   return campaignId
 }
@@ -94,8 +93,8 @@ describe('a campaign that a segment starts', () => {
       canEnterAgain: false,
       goalEvent: null,
     }
-    const { campaignId = '' } = (await createCampaign(stack.sql, businessId, drafted)) ?? {}
-    const published = await stack.sql.begin((tx) => publishCampaign(tx, businessId, campaignId))
+    const campaignId = await draftCampaign(stack.sql, businessId, drafted)
+    const published = await publishDraft(stack.sql, businessId, campaignId)
     expect(published).toMatchObject({ kind: 'faults', faults: [{ path: 'trigger.segment' }] })
   })
 })

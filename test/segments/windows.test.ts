@@ -5,8 +5,7 @@
 import { uuidv7 } from 'uuidv7'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { PropertyCondition, Rule, WindowedCondition } from '../../src/rules/segments/rule.ts'
-import { createCampaign } from '../../src/campaigns/create-campaign.ts'
-import { publishCampaign } from '../../src/campaigns/publish-campaign.ts'
+import { draftCampaign, publishDraft } from '../support/campaigns.ts'
 import { connectClickHouse } from '../../src/stores/clickhouse.ts'
 import { createPostponed } from '../../src/segments/windows/postponed.ts'
 import { settleWindows } from '../../src/segments/windows/settle-windows.ts'
@@ -74,8 +73,8 @@ const startedBy = async ({ segmentId }: TestSegment, goalEvent: string | null = 
     canEnterAgain: true,
     goalEvent,
   }
-  const { campaignId = '' } = (await createCampaign(world.stack.sql, businessId, drafted)) ?? {}
-  await world.stack.sql.begin((tx) => publishCampaign(tx, businessId, campaignId))
+  const campaignId = await draftCampaign(world.stack.sql, businessId, drafted)
+  await publishDraft(world.stack.sql, businessId, campaignId)
   return async () =>
     (await world.stack.sql`select from enrolments where business_id = ${businessId} and campaign_id = ${campaignId}`)
       .length

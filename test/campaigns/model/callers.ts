@@ -2,7 +2,7 @@
 import { expect } from 'vitest'
 import { changeStatus } from '../../../src/campaigns/change-status.ts'
 import { endArchived } from '../../../src/campaigns/engine/end-archived.ts'
-import { storeMessaging } from '../../../src/campaigns/messaging.ts'
+import { saveMessaging } from '../../../src/campaigns/messaging.ts'
 import { updateCampaign } from '../../../src/campaigns/update-campaign.ts'
 import { resumeChannel } from '../../../src/messages/channels/pause-channel.ts'
 import { loadMessageKey } from '../../../src/messages/message-key.ts'
@@ -69,7 +69,7 @@ export async function call(course: Course, action: Call): Promise<void> {
     case 'status': {
       const which = action.which % campaignIds.length
       const change = ({ published: 'resume', paused: 'pause', archived: 'archive' } as const)[action.status]
-      const { kind } = await sql.begin((tx) => changeStatus(tx, businessId, campaignIds[which]!, change))
+      const { kind } = await changeStatus(sql, { businessId, actor: ACTOR }, campaignIds[which]!, change)
       expect(kind === 'changed').toBe(model.setStatus(which, action.status))
       while (await endArchived(course.engines[0].deps));
       return
@@ -87,7 +87,7 @@ export async function call(course: Course, action: Call): Promise<void> {
     case 'messaging': {
       const { quiet, caps } = action
       const next = { quietHours: sentQuiet(quiet), caps: sentCaps(caps) }
-      await sql.begin((tx) => storeMessaging(tx, businessId, next))
+      await saveMessaging(sql, { businessId, actor: ACTOR }, next)
       model.messaging = { quiet, caps }
       return
     }
@@ -143,7 +143,8 @@ async function edit(
   const steps = nameSteps(sketch, versions.length + 1)
   const change = { definition: { steps: sentSteps(steps, templates) } }
   const id = campaignIds[which % campaignIds.length]!
-  const { kind } = await stack.sql.begin((tx) => updateCampaign(tx, shop.businessId, id, change, undefined))
+  const deps = { sql: stack.sql, config: { secretsKey: undefined } }
+  const { kind } = await updateCampaign(deps, { businessId: shop.businessId, actor: ACTOR }, id, change)
   expect(kind).toBe(status === 'archived' ? 'locked' : 'updated')
   if (status !== 'archived') versions.push({ ...plan, steps })
 }

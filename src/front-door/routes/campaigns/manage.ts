@@ -1,5 +1,4 @@
 /** Creates, reads, changes and publishes campaigns. */
-import { recordAudit } from '../../../audit/audit.ts'
 import type { Campaign, CampaignStatus } from '../../../campaigns/campaign.ts'
 import { type StatusChange, changeStatus, deleteCampaign as deleteOne } from '../../../campaigns/change-status.ts'
 import { MAX_CAMPAIGNS, createCampaign } from '../../../campaigns/create-campaign.ts'
@@ -23,7 +22,6 @@ import { receiveBody } from '../../http/receive-body.ts'
 import { withWarnings } from '../submit-request.ts'
 import { hideInSteps, hideInTrigger } from './hide-rules.ts'
 import { readCampaignBody, readChangeBody, requireCampaignId } from './read-body.ts'
-import { inTransaction } from '../../../stores/transaction.ts'
 
 export const DRAFTED = 'The campaign is a draft.'
 export const DUPLICATED = 'The copy is a draft.'
@@ -45,29 +43,17 @@ export async function postCampaign(app: AppContext, context: RequestContext, pri
   const { body } = await receiveBody(app, context, business, BODY_LIMITS.single)
   const { goal, canEnterAgain = false, ...sent } = await readCampaignBody(app, business.id, body)
   const drafted = { ...sent, canEnterAgain, goalEvent: goal?.event ?? null }
-  const campaign = await inTransaction(app.sql, async (tx) => {
-    const created = await createCampaign(tx, business.id, drafted)
-    if (created === null) throw new RequestError('limit_reached', { reason: TOO_MANY })
-    const entry = { businessId: business.id, actor, action: 'campaign.create', target: created.campaignId }
-    await recordAudit(tx, entry)
-    return created
-  })
-  return { message: DRAFTED, data: { campaign } }
+  const created = await createCampaign(app.sql, { businessId: business.id, actor }, drafted)
+  if (created.kind === 'too_many') throw new RequestError('limit_reached', { reason: TOO_MANY })
+  return { message: DRAFTED, data: { campaign: created.campaign } }
 }
 
 export async function postDuplicate(app: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {
   const { business, actor } = principal
-  const campaignId = requireCampaignId(context)
-  const campaign = await inTransaction(app.sql, async (tx) => {
-    const result = await duplicateCampaign(tx, business.id, campaignId)
-    if (result.kind === 'not_found') throw new RequestError('not_found')
-    if (result.kind === 'too_many') throw new RequestError('limit_reached', { reason: TOO_MANY })
-    const target = result.campaign.campaignId
-    const entry = { businessId: business.id, actor, action: 'campaign.duplicate', target }
-    await recordAudit(tx, { ...entry, details: { original: campaignId } })
-    return result.campaign
-  })
-  return { message: DUPLICATED, data: { campaign } }
+  const created = await duplicateCampaign(app.sql, { businessId: business.id, actor }, requireCampaignId(context))
+  if (created.kind === 'not_found') throw new RequestError('not_found')
+  if (created.kind === 'too_many') throw new RequestError('limit_reached', { reason: TOO_MANY })
+  return { message: DUPLICATED, data: { campaign: created.campaign } }
 }
 
 export async function getCampaigns({ sql }: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {
@@ -96,13 +82,7 @@ export async function patchCampaign(app: AppContext, context: RequestContext, pr
   const campaignId = requireCampaignId(context)
   const { body } = await receiveBody(app, context, business, BODY_LIMITS.single)
   const change = readChangeBody(app, body)
-  const updated = await inTransaction(app.sql, async (tx) => {
-    const result = await updateCampaign(tx, business.id, campaignId, change, app.config.secretsKey)
-    if (result.kind !== 'updated' || result.fields.length === 0) return result
-    const entry = { businessId: business.id, actor, action: 'campaign.update', target: campaignId }
-    await recordAudit(tx, { ...entry, details: { fields: result.fields } })
-    return result
-  })
+  const updated = await updateCampaign(app, { businessId: business.id, actor }, campaignId, change)
   switch (updated.kind) {
     case 'not_found':
       throw new RequestError('not_found')
@@ -124,12 +104,7 @@ export async function patchCampaign(app: AppContext, context: RequestContext, pr
 export async function deleteCampaign(app: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {
   const { business, actor } = principal
   const campaignId = requireCampaignId(context)
-  const deleted = await inTransaction(app.sql, async (tx) => {
-    const result = await deleteOne(tx, business.id, campaignId)
-    const entry = { businessId: business.id, actor, action: 'campaign.delete', target: campaignId }
-    if (result.kind === 'deleted') await recordAudit(tx, entry)
-    return result
-  })
+  const deleted = await deleteOne(app.sql, { businessId: business.id, actor }, campaignId)
   if (deleted.kind === 'not_found') throw new RequestError('not_found')
   if (deleted.kind === 'locked') throw locked(deleted.status)
   return { message: DELETED, data: { campaignId } }
@@ -137,13 +112,7 @@ export async function deleteCampaign(app: AppContext, context: RequestContext, p
 
 export async function postPublish(app: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {
   const { business, actor } = principal
-  const campaignId = requireCampaignId(context)
-  const published = await inTransaction(app.sql, async (tx) => {
-    const result = await publishCampaign(tx, business.id, campaignId, app.config.secretsKey, app.now)
-    const entry = { businessId: business.id, actor, action: 'campaign.publish', target: campaignId }
-    if (result.kind === 'published' && result.isFirst) await recordAudit(tx, entry)
-    return result
-  })
+  const published = await publishCampaign(app, { businessId: business.id, actor }, requireCampaignId(context))
   switch (published.kind) {
     case 'not_found':
       throw new RequestError('not_found')
@@ -175,12 +144,7 @@ function warnOfLinks(config: AppContext['config'], { steps, tracking }: Campaign
 export function postStatus(change: StatusChange): Handler {
   return async (app, context, { business, actor }) => {
     const campaignId = requireCampaignId(context)
-    const changed = await inTransaction(app.sql, async (tx) => {
-      const result = await changeStatus(tx, business.id, campaignId, change)
-      const entry = { businessId: business.id, actor, action: `campaign.${change}`, target: campaignId }
-      if (result.kind === 'changed') await recordAudit(tx, entry)
-      return result
-    })
+    const changed = await changeStatus(app.sql, { businessId: business.id, actor }, campaignId, change)
     if (changed.kind === 'not_found') throw new RequestError('not_found')
     if (changed.kind === 'locked') throw locked(changed.status)
     const { campaign }: { campaign: Campaign } = changed

@@ -1,6 +1,5 @@
 /** Reads and changes the settings that apply to all campaigns of a business. */
-import { recordAudit } from '../../../audit/audit.ts'
-import { loadMessaging, storeMessaging } from '../../../campaigns/messaging.ts'
+import { loadMessaging, saveMessaging } from '../../../campaigns/messaging.ts'
 import { readMessaging } from '../../../rules/campaigns/messaging.ts'
 import { faultOf } from '../../../rules/faults.ts'
 import type { Principal } from '../../access/principal.ts'
@@ -8,7 +7,6 @@ import type { AppContext, Reply, RequestContext } from '../../app-context.ts'
 import { invalidRequest, isRecord } from '../../http/check-body.ts'
 import { BODY_LIMITS } from '../../http/read-body.ts'
 import { receiveBody } from '../../http/receive-body.ts'
-import { inTransaction } from '../../../stores/transaction.ts'
 
 export const READ = 'What holds for all campaigns.'
 export const SAVED = 'It holds for all campaigns from now on.'
@@ -24,11 +22,6 @@ export async function putMessaging(app: AppContext, context: RequestContext, pri
   const read = readMessaging(body)
   if ('faults' in read) throw invalidRequest(read.faults)
   const { messaging } = read
-  await inTransaction(app.sql, async (tx) => {
-    const fields = await storeMessaging(tx, business.id, messaging)
-    if (fields.length === 0) return
-    const entry = { businessId: business.id, actor, action: 'messaging.update', target: business.id }
-    await recordAudit(tx, { ...entry, details: { fields } })
-  })
+  await saveMessaging(app.sql, { businessId: business.id, actor }, messaging)
   return { message: SAVED, data: { messaging } }
 }

@@ -12,7 +12,6 @@ import { BODY_LIMITS } from '../../http/read-body.ts'
 import { receiveBody } from '../../http/receive-body.ts'
 import { NewSegmentSchema, SegmentChangeSchema } from './schemas.ts'
 import { requireSegmentId, segmentNotFound } from './segment-not-found.ts'
-import { inTransaction } from '../../../stores/transaction.ts'
 
 export const CREATED = 'The segment is created.'
 export const UPDATED = 'The segment is changed.'
@@ -27,7 +26,7 @@ export async function postSegment(app: AppContext, context: RequestContext, prin
   const { name, description = '', rule } = requireBody(checkNew(body))
   refuseUnclean({ name, description })
   const wanted = { name, description: description || null, rule }
-  const created = await inTransaction(app.sql, (tx) => createSegment(tx, { businessId: business.id, actor }, wanted))
+  const created = await createSegment(app.sql, { businessId: business.id, actor }, wanted)
   if (created.kind !== 'created') throw refuse(created)
   return { message: CREATED, data: { segment: created.segment } }
 }
