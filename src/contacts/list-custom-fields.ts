@@ -1,5 +1,7 @@
+import { type Actor, recordAudit } from '../audit/audit.ts'
 import type { FieldType } from '../rules/events/facts.ts'
-import type { Queryable, Sql } from '../stores/postgres.ts'
+import type { Sql } from '../stores/postgres.ts'
+import { inTransaction } from '../stores/transaction.ts'
 
 export interface CustomField {
   key: string
@@ -34,15 +36,22 @@ export async function findFieldType(sql: Sql, businessId: string, key: string): 
   return row?.type ?? null
 }
 
-/** Returns false when the business has no such field. */
+/** Changes the given of the two. Returns false when the business has no such field. */
 export async function describeField(
-  sql: Queryable,
-  { businessId, key }: { businessId: string; key: string },
-  { description = null, isHidden = null }: { description?: string | null; isHidden?: boolean | null },
+  sql: Sql,
+  { businessId, actor }: { businessId: string; actor: Actor },
+  key: string,
+  change: Partial<Pick<DescribedField, 'description' | 'isHidden'>>,
 ): Promise<boolean> {
-  const { count } = await sql`
-    update custom_fields set
-      description = coalesce(${description}, description), hidden = coalesce(${isHidden}::boolean, hidden)
-    where business_id = ${businessId} and key = ${key}`
-  return count === 1
+  const { description = null, isHidden = null } = change
+  return await inTransaction(sql, async (tx) => {
+    const { count } = await tx`
+      update custom_fields set
+        description = coalesce(${description}, description), hidden = coalesce(${isHidden}::boolean, hidden)
+      where business_id = ${businessId} and key = ${key}`
+    const details = { fields: Object.keys(change) }
+    const entry = { businessId, actor, action: 'custom-field.describe', target: key, details }
+    if (count > 0) await recordAudit(tx, entry)
+    return count > 0
+  })
 }

@@ -122,7 +122,8 @@ test('names of events of contacts that are not the newest come from ClickHouse',
 
 test('a hidden field is not offered', async () => {
   await track({ traits: { plan: 'pro', note: 'x' } })
-  await describeField(service.sql, { businessId: tenant.businessId, key: 'note' }, { isHidden: true })
+  const actor = { kind: 'command', id: 'test', name: 'test' } as const
+  await describeField(service.sql, { businessId: tenant.businessId, actor }, 'note', { isHidden: true })
   expect(pathsOf((await read())['Custom fields'])).toEqual(['customField.plan'])
 })
 

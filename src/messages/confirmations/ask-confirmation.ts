@@ -1,5 +1,6 @@
 /** Sends the mail that asks a person to confirm an opt-in, and returns the provider's answer. */
 import { uuidv7 } from 'uuidv7'
+import { type Actor, recordContactAudit } from '../../audit/audit.ts'
 import { type Contact, readContact } from '../../contacts/read-contact.ts'
 import type { Sql } from '../../stores/postgres.ts'
 import { loadChannel, openSetup } from '../channels/channels.ts'
@@ -33,7 +34,7 @@ export type ConfirmationResult =
 /** Throws SealError when the secrets of the channel cannot be decrypted. */
 export async function askConfirmation(
   deps: TestDeps,
-  business: TestedBusiness,
+  { business, actor }: { business: TestedBusiness; actor: Actor },
   contactId: string,
 ): Promise<ConfirmationResult> {
   const { sql, config, now } = deps
@@ -44,12 +45,10 @@ export async function askConfirmation(
   const contact = await readContact(sql, { businessId, contactId, currency })
   if (contact === null) return { kind: 'contact_not_found' }
   const { contactId: survivor, subscriptions } = contact
-  const asked = (mail: ConfirmationMail): ConfirmationResult => ({
-    kind: 'asked',
-    contactId: survivor,
-    subscriptions,
-    mail,
-  })
+  const asked = async (mail: ConfirmationMail): Promise<ConfirmationResult> => {
+    await recordContactAudit(sql, { businessId, actor, action: 'contact.confirmation', target: survivor })
+    return { kind: 'asked', contactId: survivor, subscriptions, mail }
+  }
   if (subscriptions.email) return asked({ outcome: 'already_subscribed' })
   const addresses = await listAddresses(sql, businessId, survivor)
   if (addresses.length === 0) return { kind: 'no_address' }
@@ -94,7 +93,7 @@ export async function askConfirmation(
       },
       AbortSignal.timeout(TEST_MS),
     )
-    return asked({ outcome, ...(reason !== undefined && { reason }) })
+    return await asked({ outcome, ...(reason !== undefined && { reason }) })
   } finally {
     transport.close()
   }

@@ -1,5 +1,5 @@
 /** Edits, consent and erasure. All of them go through the business's live partition, like every change to a contact. */
-import { recordContactAudit } from '../../../audit/audit.ts'
+import { type ContactRequest, changeContact } from '../../../contacts/change-contact.ts'
 import { listCustomFields } from '../../../contacts/list-custom-fields.ts'
 import { readContact } from '../../../contacts/read-contact.ts'
 import { scrubOutbox } from '../../../outbox/scrub-outbox.ts'
@@ -44,7 +44,6 @@ export async function putSubscriptions(app: AppContext, context: RequestContext,
   if (unclean.length > 0) throw invalidRequest(unclean)
   if (email === 'pending') {
     const confirmation = await requestConfirmation(app, context, principal, contactId)
-    await audit(app, principal, 'contact.confirmation', confirmation.contactId, [])
     if (Object.keys(channels).length === 0) return { message: CONFIRMATION_REQUESTED, data: confirmation }
     const { data, ...reply } = await recordChoices(app, context, principal, { contactId, channels, method })
     return { ...reply, data: { ...confirmation, ...data } }
@@ -62,10 +61,7 @@ async function recordChoices(
   const businessId = principal.business.id
   const { receivedAt, requestId } = context
   const request = { kind: 'subscribe', businessId, receivedAt, requestId, contactId, channels, method } as const
-  await acquireSlot(app.slots.change, context, businessId)
-  const answer = await submitRequest(app, context, request, { keyed: true })
-  if (answer?.contactId === null) throw contactNotFound()
-  await audit(app, principal, 'contact.consent', answer?.contactId ?? contactId, Object.keys(channels))
+  const answer = await change(app, context, principal, request)
   if (answer === null) return QUEUED
   const { contactId: survivor, subscriptions } = answer
   return { message: RECORDED, data: { contactId: survivor, subscriptions } }
@@ -75,21 +71,16 @@ async function recordChoices(
 export async function patchContact(app: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {
   const { business } = principal
   const { id: businessId, currency } = business
-  const sentId = requireId(context)
+  const contactId = requireId(context)
   const { body } = await receiveBody(app, context, business, BODY_LIMITS.single)
   const fact = readEdit(body, business.country)
   if (Object.keys(fact.traits).length > 0) reject(await wrongTraits(app, businessId, fact.traits))
   const { receivedAt, requestId } = context
-  const request = { kind: 'edit', businessId, receivedAt, requestId, contactId: sentId, fact } as const
-  await acquireSlot(app.slots.change, context, businessId)
-  const answer = await submitRequest(app, context, request, { keyed: true })
-  reject(answer?.issues ?? [])
-  if (answer?.contactId === null) throw contactNotFound()
-  await audit(app, principal, 'contact.edit', answer?.contactId ?? sentId, editedFields(fact))
+  const request = { kind: 'edit', businessId, receivedAt, requestId, contactId, fact } as const
+  const answer = await change(app, context, principal, request)
   if (answer === null) return QUEUED
-  const { contactId } = answer
-  const contact = contactId && (await readContact(app.sql, { businessId, contactId, currency }))
-  if (!contact) throw contactNotFound()
+  const contact = await readContact(app.sql, { businessId, contactId: answer.contactId, currency })
+  if (contact === null) throw contactNotFound()
   const engagement = await readEngagement(app.clickhouse, businessId, contact)
   return { message: EDITED, data: { contact: { ...contact, engagement }, ...withWarnings(answer.warnings) } }
 }
@@ -110,36 +101,34 @@ export async function eraseContact(app: AppContext, context: RequestContext, pri
   const businessId = principal.business.id
   const { receivedAt, requestId } = context
   const request = { kind: 'erase', businessId, receivedAt, requestId, contactId: requireId(context) } as const
-  await acquireSlot(app.slots.change, context, businessId)
-  const answer = await submitRequest(app, context, request, { keyed: true })
-  if (answer?.contactId === null) throw contactNotFound()
-  await audit(app, principal, 'contact.erase', answer?.contactId ?? request.contactId, [])
+  const answer = await change(app, context, principal, request)
   if (answer === null) return QUEUED
   const ids = answer.erasedIds ?? [answer.contactId]
   await Promise.all([scrubOutbox(app.sql, businessId, ids), forgetKept(app, businessId, ids)])
   return { message: ERASED, data: { contactId: answer.contactId } }
 }
 
-/** Call it after a worker has made the change, so that an entry describes what happened. */
-function audit(
-  { sql }: AppContext,
-  { business, actor }: Principal,
-  action: string,
-  target: string,
-  fields: string[],
-): Promise<void> {
-  const details = fields.length === 0 ? {} : { fields }
-  return recordContactAudit(sql, { businessId: business.id, actor, action, target, details })
+/** Returns null when the change is queued. Throws RequestError. */
+async function change<Request extends ContactRequest>(
+  app: AppContext,
+  context: RequestContext,
+  { actor }: Principal,
+  request: Request,
+) {
+  await acquireSlot(app.slots.change, context, request.businessId)
+  const submit = (sent: Request) => submitRequest(app, context, sent, { keyed: true })
+  const changed = await changeContact({ sql: app.sql, submit }, actor, request)
+  switch (changed.kind) {
+    case 'faults':
+      throw invalidRequest(changed.faults)
+    case 'not_found':
+      throw contactNotFound()
+    case 'queued':
+      return null
+    case 'changed':
+      return changed.answer
+  }
 }
-
-/** Returns only the names of fields: the log contains no personal data. */
-const editedFields = ({ profile, traits, addTags, removeTags, primary = {}, removed = {} }: EditFact): string[] => [
-  ...Object.keys(profile),
-  ...Object.keys(primary).map((kind) => `primary ${kind}`),
-  ...Object.keys(removed).map((kind) => `removed ${kind}`),
-  ...Object.keys(traits),
-  ...(addTags.length + removeTags.length > 0 ? ['tags'] : []),
-]
 
 /**
  * Removes the kept requests of an erased contact. Without Redis, they are not shown either (see read-requests.ts), and

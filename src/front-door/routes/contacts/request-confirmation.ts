@@ -28,7 +28,7 @@ const SET = 'The setting is stored.'
 export async function requestConfirmation(
   app: AppContext,
   context: RequestContext,
-  { business }: Principal,
+  { business, actor }: Principal,
   contactId: string,
 ): Promise<
   Pick<Extract<ConfirmationResult, { kind: 'asked' }>, 'contactId' | 'subscriptions'> & {
@@ -36,7 +36,7 @@ export async function requestConfirmation(
   }
 > {
   await acquireSlot(app.slots.test, context, business.id)
-  const requested = await withSealErrors(() => askConfirmation(app, business, contactId))
+  const requested = await withSealErrors(() => askConfirmation(app, { business, actor }, contactId))
   switch (requested.kind) {
     case 'contact_not_found':
       throw contactNotFound()

@@ -1,7 +1,7 @@
 /** `POST /api/subscriptions/batch`: past opt-ins and opt-outs of many people. */
 import { Type } from '@sinclair/typebox'
 import { createTurns } from '../../../async/take-turns.ts'
-import { recordContactAudit } from '../../../audit/audit.ts'
+import { type PastChoice, recordConsentBatch } from '../../../contacts/record-past-choices.ts'
 import { CHANNELS } from '../../../rules/events/facts.ts'
 import { readOccurredAt } from '../../../rules/events/occurred-at.ts'
 import { isClean } from '../../../rules/events/text.ts'
@@ -17,7 +17,6 @@ import { receiveBody } from '../../http/receive-body.ts'
 import { type Refusal, type RefusedItem, listRefused, refuse } from '../../http/refused-item.ts'
 import { IdentitySchema, text } from '../body-fields.ts'
 import { closed, count, failureList } from '../reply-fields.ts'
-import { type PastChoice, recordSubscriptions } from './record-subscriptions.ts'
 
 export const MAX_CHOICES = 500
 
@@ -78,19 +77,10 @@ async function postSubscriptions(app: AppContext, context: RequestContext, princ
     else choices.push({ index, ...read.choice })
   }
   await acquireSlot(app.slots.change, context, business.id)
-  const done = await recordSubscriptions(app, context, business.id, choices)
+  const done = await recordConsentBatch(app, context, { businessId: business.id, actor }, choices)
   const { recorded, queued } = done
-  if (recorded + queued > 0) {
-    const details = { recorded: recorded + queued }
-    await recordContactAudit(app.sql, {
-      businessId: business.id,
-      actor,
-      action: 'contact.consent_batch',
-      target: null,
-      details,
-    })
-  }
-  const failures = listRefused(context, [...refused, ...done.failures])
+  refused.push(...done.failures.map(({ index, fault }) => ({ index, ...refuse([fault]) })))
+  const failures = listRefused(context, refused)
   return {
     message: failures.length === 0 ? RECORDED : WITH_FAILURES,
     data: { received: sent.length, recorded, queued, failed: failures.length, failures },

@@ -1,6 +1,5 @@
 /** Custom fields: how they are used, which values they hold, and how people describe them. */
 import { type Static, Type } from '@sinclair/typebox'
-import { recordAudit } from '../../../audit/audit.ts'
 import { createTtlCache } from '../../../async/ttl-cache.ts'
 import { describeField, findFieldType, listDescribedFields } from '../../../contacts/list-custom-fields.ts'
 import { RequestError } from '../../../errors.ts'
@@ -21,7 +20,6 @@ import { queryOf } from '../../http/read-page.ts'
 import { text } from '../body-fields.ts'
 import { closed, count, dateTime, oneOf, orNull } from '../reply-fields.ts'
 import { MEMBER_BODY_ERRORS, MEMBER_ERRORS } from './session.ts'
-import { inTransaction } from '../../../stores/transaction.ts'
 
 const MAX_DESCRIPTION = 500
 /** Cached, since a person who clicks through the fields reads them again within this time. */
@@ -107,11 +105,7 @@ async function patchField(app: AppContext, context: RequestContext, { business, 
   const change = { ...(description !== undefined && { description }), ...(isHidden !== undefined && { isHidden }) }
   if (Object.keys(change).length === 0)
     throw invalidRequest([faultOf('', 'at_least_one', { fields: 'description, isHidden' })])
-  await inTransaction(app.sql, async (tx) => {
-    if (!(await describeField(tx, { businessId: business.id, key }, change))) throw fieldNotFound()
-    const details = { fields: Object.keys(change) }
-    await recordAudit(tx, { businessId: business.id, actor, action: 'custom-field.describe', target: key, details })
-  })
+  if (!(await describeField(app.sql, { businessId: business.id, actor }, key, change))) throw fieldNotFound()
   return { message: CHANGED, data: {} }
 }
 

@@ -4,6 +4,7 @@
  */
 import { type Static, Type } from '@sinclair/typebox'
 import { beginImport, countRows, hasBegun } from '../../../accounts/import-audit.ts'
+import { recordPastChoices } from '../../../contacts/record-past-choices.ts'
 import { type PreparedRow, prepareRow } from '../../../imports/prepare-row.ts'
 import { isKeyWarning } from '../../../imports/key-warnings.ts'
 import { hashRow, hashText } from '../../../imports/row-keys.ts'
@@ -15,10 +16,10 @@ import type { Principal } from '../../access/principal.ts'
 import type { AppContext, Reply, RequestContext } from '../../app-context.ts'
 import { invalidRequest, requireBody } from '../../http/check-body.ts'
 import { BODY_LIMITS, readJson } from '../../http/read-body.ts'
+import { refuse } from '../../http/refused-item.ts'
 import type { Rejection } from '../../http/rejection.ts'
 import { readEvent } from '../sdk/read-event.ts'
 import { recordBatch } from '../sdk/track-batch.ts'
-import { recordSubscriptions } from '../contacts/record-subscriptions.ts'
 import { readChoice } from '../contacts/subscriptions-batch.ts'
 import { closed, count, orNull } from '../reply-fields.ts'
 import {
@@ -225,9 +226,9 @@ async function recordChoices(
     read.push(...choices.map((choice) => ({ row: row.number, ...readChoice(choice, business, context.receivedAt) })))
   }
   const good = read.flatMap((one, index) => ('choice' in one ? [{ index, ...one.choice }] : []))
-  const { failures } = await recordSubscriptions(app, context, business.id, good)
+  const { failures } = await recordPastChoices(app, context, business.id, good)
   const refused = read.filter((one) => 'error' in one)
-  const failed = failures.map(({ index, error, issues }) => ({ row: read[index]?.row ?? 0, error, issues }))
+  const failed = failures.map(({ index, fault }) => ({ row: read[index]?.row ?? 0, ...refuse([fault]) }))
   return [...refused, ...failed].map(ofOptIn)
 }
 

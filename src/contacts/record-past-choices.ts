@@ -2,14 +2,14 @@
  * Records many past choices. Each goes through the live partition of the business, like a choice that is made now. It
  * is recorded for the contact with its identity, and never replaces a later choice.
  */
-import { type Semaphore, createSemaphore } from '../../../async/semaphore.ts'
-import { IDENTITY_KINDS, type Identity, type Subscriptions } from '../../../rules/events/facts.ts'
-import { faultOf } from '../../../rules/faults.ts'
-import type { Sql } from '../../../stores/postgres.ts'
-import type { ContactAnswer, IdentifyAnswer, WorkerAnswer } from '../../../stream/entry.ts'
-import type { NewIngestRequest } from '../../../stream/submit.ts'
-import type { AppContext, RequestContext } from '../../app-context.ts'
-import { type RefusedItem, refuse } from '../../http/refused-item.ts'
+import { type Semaphore, createSemaphore } from '../async/semaphore.ts'
+import { type Actor, recordContactAudit } from '../audit/audit.ts'
+import type { Metrics } from '../metrics.ts'
+import { IDENTITY_KINDS, type Identity, type Subscriptions } from '../rules/events/facts.ts'
+import { type Fault, faultOf } from '../rules/faults.ts'
+import type { Sql } from '../stores/postgres.ts'
+import type { ContactAnswer, IdentifyAnswer, WorkerAnswer } from '../stream/entry.ts'
+import type { NewIngestRequest, Submitter } from '../stream/submit.ts'
 
 /** `index`: index in the caller's list. `at`: epoch ms, not in the future. */
 export interface PastChoice {
@@ -24,30 +24,56 @@ export interface RecordedChoices {
   recorded: number
   /** Stored, but not recorded yet. */
   queued: number
-  failures: RefusedItem[]
+  failures: { index: number; fault: Fault }[]
 }
 
 /** Requests of one call in flight at a time. */
 const AT_ONCE = 50
 
-export async function recordSubscriptions(
-  app: AppContext,
-  context: RequestContext,
+interface Deps {
+  sql: Sql
+  submitter: Pick<Submitter, 'submit'>
+  metrics: Pick<Metrics, 'answers'>
+}
+
+/** When the call with the choices was received, in epoch ms, and its id. */
+interface Receipt {
+  receivedAt: number
+  requestId: string
+}
+
+/** Records the choices of a call in the audit log, too: all of them as one change. */
+export async function recordConsentBatch(
+  deps: Deps,
+  receipt: Receipt,
+  { businessId, actor }: { businessId: string; actor: Actor },
+  choices: readonly PastChoice[],
+): Promise<RecordedChoices> {
+  const done = await recordPastChoices(deps, receipt, businessId, choices)
+  const recorded = done.recorded + done.queued
+  const entry = { businessId, actor, action: 'contact.consent_batch', target: null, details: { recorded } }
+  if (recorded > 0) await recordContactAudit(deps.sql, entry)
+  return done
+}
+
+export async function recordPastChoices(
+  deps: Deps,
+  receipt: Receipt,
   businessId: string,
   choices: readonly PastChoice[],
 ): Promise<RecordedChoices> {
   const semaphore = createSemaphore(AT_ONCE)
-  const known = await findContacts(app.sql, businessId, choices)
+  const known = await findContacts(deps.sql, businessId, choices)
   const resolved = await Promise.all(
     choices.map(async (choice) => {
       const contactId = known.get(choice.index)
       const found =
-        contactId === undefined ? await identify(app, context, { businessId, semaphore }, choice) : { contactId }
+        contactId === undefined ? await identify(deps, receipt, { businessId, semaphore }, choice) : { contactId }
       return { choice, ...found }
     }),
   )
   const repeats = await findRepeats(
-    app.sql,
+    deps.sql,
     businessId,
     resolved.flatMap((one) => ('contactId' in one ? [{ ...one.choice, contactId: one.contactId }] : [])),
   )
@@ -56,11 +82,11 @@ export async function recordSubscriptions(
       const { index } = one.choice
       if ('reason' in one) return { index, outcome: one.reason }
       if (repeats.has(index)) return { index, outcome: null }
-      return { index, outcome: await subscribe(app, context, { businessId, semaphore }, one) }
+      return { index, outcome: await subscribe(deps, receipt, { businessId, semaphore }, one) }
     }),
   )
   const failures = outcomes.flatMap(({ index, outcome }) =>
-    outcome === null || outcome === 'queued' ? [] : [{ index, ...refuse([faultOf('', outcome)]) }],
+    outcome === null || outcome === 'queued' ? [] : [{ index, fault: faultOf('', outcome) }],
   )
   const queued = outcomes.filter(({ outcome }) => outcome === 'queued').length
   return { recorded: choices.length - queued - failures.length, queued, failures }
@@ -99,34 +125,34 @@ interface Submitting {
 }
 
 async function identify(
-  app: AppContext,
-  { receivedAt, requestId }: RequestContext,
+  deps: Deps,
+  { receivedAt, requestId }: Receipt,
   { businessId, semaphore }: Submitting,
   { identity, method }: PastChoice,
 ): Promise<{ contactId: string } | { reason: Reason }> {
   const fact = { identity, profile: {}, traits: {}, method, visitorId: null, warnings: [] }
   const request = { kind: 'identify', businessId, receivedAt, requestId, keyed: true, fact } as const
-  const answer = await submit(app, semaphore, request)
+  const answer = await submit(deps, semaphore, request)
   if (typeof answer === 'string') return { reason: answer === 'queued' ? 'item_again' : answer }
   return { contactId: (answer as IdentifyAnswer).contactId }
 }
 
 /** Returns null when the choice was recorded; otherwise an error in words, or `queued`. */
 async function subscribe(
-  app: AppContext,
-  { receivedAt, requestId }: RequestContext,
+  deps: Deps,
+  { receivedAt, requestId }: Receipt,
   { businessId, semaphore }: Submitting,
   { choice: { channels, method, at }, contactId }: { choice: PastChoice; contactId: string },
 ): Promise<Reason | 'queued' | null> {
   const request = { kind: 'subscribe', businessId, receivedAt, requestId, contactId, channels, method, at } as const
-  const answer = await submit(app, semaphore, request)
+  const answer = await submit(deps, semaphore, request)
   if (typeof answer === 'string') return answer
   return (answer as ContactAnswer).contactId === null ? 'item_erased' : null
 }
 
 /** Returns the answer of the worker, an error in words, or `queued`. */
 async function submit(
-  { submitter, metrics }: AppContext,
+  { submitter, metrics }: Deps,
   semaphore: Semaphore,
   request: NewIngestRequest,
 ): Promise<Exclude<WorkerAnswer, { failed: true }> | Reason | 'queued'> {
