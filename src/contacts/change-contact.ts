@@ -1,4 +1,4 @@
-/** Changes of a contact that somebody asks for: edits, choices of channels, and erasures. */
+/** Changes of a contact that a caller asks for: edits, choices of channels, and erasures. */
 import { type Actor, recordContactAudit } from '../audit/audit.ts'
 import type { EditFact } from '../rules/events/facts.ts'
 import type { Fault } from '../rules/faults.ts'
