@@ -36,7 +36,7 @@ console.log(`${flaky.length} flaky files`)
 const sum = (count: (file: Counted) => number) => files.reduce((total, file) => total + count(file), 0)
 writeFileSync(process.argv[2] ?? '', `${sum(({ passed }) => passed)} ${sum(({ failed }) => failed)}\n`)
 
-/** Runs a script, and once more the files that failed. Returns the last counts of each file, and the flaky ones. */
+/** Runs a script, and then the files that failed again. Returns the last counts of each file, and the flaky ones. */
 function runTwice(script: string): { files: Counted[]; flaky: string[] } {
   const first = runTests(script, [])
   const failed = first.filter((file) => file.failed > 0).map(({ name }) => name)

@@ -82,3 +82,10 @@ it('only transaction.ts begins transactions', () => {
   const beginning = files.filter((file) => BEGINS.test(readFileSync(new URL(file, ROOT), 'utf8')))
   expect(beginning.filter((file) => file !== 'src/stores/transaction.ts')).toEqual([])
 })
+
+it('routes and commands only map input and outcome: operations own the transaction and the audit entry', () => {
+  const OWN = /\b(?:inTransaction|recordAudit|recordContactAudit|recordAttempt|recordOutcome)\(/
+  const outside = files.filter((file) => /^src\/(?:front-door|admin)\//.test(file))
+  expect(outside.length).toBeGreaterThan(200)
+  expect(outside.filter((file) => OWN.test(readFileSync(new URL(file, ROOT), 'utf8')))).toEqual([])
+})
