@@ -5,7 +5,7 @@
 import { spawnSync } from 'node:child_process'
 import { env, execPath, exit } from 'node:process'
 import { fileURLToPath } from 'node:url'
-import { runtimeEnv } from '../src/embedded/runtime-env.ts'
+import { runtimeEnv } from '../src/embedded/processes/runtime-env.ts'
 
 const VITEST = fileURLToPath(new URL('../node_modules/vitest/vitest.mjs', import.meta.url))
 

@@ -1,6 +1,6 @@
 import { type WebDeps, applyWebBatch } from '../src/web-events/apply-web-batch.ts'
 import type { MicroBatch, Outcome } from '../src/stream/micro-batch.ts'
-import { kindOf } from '../src/stream/partition-of.ts'
+import { kindOf } from '../src/stream/partitions/partition-of.ts'
 import type { PipelineDeps } from './attempt.ts'
 import { applyMicroBatch } from './pipeline.ts'
 

@@ -2,7 +2,7 @@
  * Finds items with faulty data by dry runs, which write nothing. One such item would fail its whole micro-batch. The
  * other items and the dead letters are then written in one save.
  */
-import { DRY_RUN } from '../src/contacts/save-changes.ts'
+import { DRY_RUN } from '../src/contacts/save/save-changes.ts'
 import { faultKind, isStatementTimeout, isUniqueViolation } from '../src/stores/postgres.ts'
 import { type ApplyContext, type WorkFailure, decideAll, tryAttempt } from './attempt.ts'
 import { backoffMs } from '../src/async/backoff.ts'

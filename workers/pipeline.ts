@@ -2,7 +2,7 @@
  * Applies one micro-batch: load, decide, save. The save moves the partition's position in the same transaction as the
  * effects, so an attempt is written completely or not at all, even if a process dies.
  */
-import { sendersOf } from '../src/contacts/senders-of.ts'
+import { sendersOf } from '../src/contacts/read/senders-of.ts'
 import { faultKind, isKnownKey, isStatementTimeout, isUniqueViolation, wasRolledBack } from '../src/stores/postgres.ts'
 import { INACTIVE } from '../src/stream/compose-dead-letter.ts'
 import type { MicroBatch, Outcome } from '../src/stream/micro-batch.ts'

@@ -1,5 +1,5 @@
 /** Splits a micro-batch into items, each with its request, and converts the decisions to answers. */
-import { hashKey } from '../src/contacts/collect-lookups.ts'
+import { hashKey } from '../src/contacts/load/collect-lookups.ts'
 import { IDENTITY_KINDS } from '../src/rules/events/facts.ts'
 import { FAULTS } from '../src/rules/faults.ts'
 import type { Decision, EventDecision, IdentifyDecision, Item } from '../src/rules/item.ts'

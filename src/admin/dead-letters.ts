@@ -2,7 +2,7 @@
 import process from 'node:process'
 import { commandActor } from '../audit/command-actor.ts'
 import { type DeadLetterChange, type ReplayOutcome, listDeadLetters, replayDeadLetters } from '../stream/dead-letter.ts'
-import { dropAllDeadLetters, dropDeadLetters } from '../timeline/drop-dead-letters.ts'
+import { dropAllDeadLetters, dropDeadLetters } from '../timeline/resync/drop-dead-letters.ts'
 import { checkId, readInteger } from './read-option.ts'
 import { type Command, CommandError, type Option, type CommandArguments } from './command.ts'
 import { truncateList, describeMore } from './truncate-list.ts'

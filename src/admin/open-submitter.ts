@@ -4,7 +4,7 @@ import { resolveStores } from '../stores/data-dir.ts'
 import { createLogger } from '../log.ts'
 import { connectPostgres, type Sql } from '../stores/postgres.ts'
 import { connectRedis, type RedisRole } from '../stores/redis.ts'
-import { createSubmitter, type Submit, type Submitter } from '../stream/submit.ts'
+import { createSubmitter, type Submit, type Submitter } from '../stream/publish/submit.ts'
 import { CommandError } from './command.ts'
 
 const OPEN_MS = 10_000

@@ -1,7 +1,7 @@
 /** Revenue by the touches that brought it. */
 import { Buffer } from 'node:buffer'
 import { amountToNumber } from '../rules/events/money.ts'
-import { additionalTableFilters } from '../timeline/table-filters.ts'
+import { additionalTableFilters } from '../timeline/reading/table-filters.ts'
 import type { ReadRows } from './read-rows.ts'
 
 /** Which touches at or before a purchase get the revenue, and in which shares. */

@@ -1,6 +1,6 @@
 /** Progress of the queries of a chart that is being computed, for the page that waits for it. */
 import type { ClickHouseClient } from '../stores/clickhouse.ts'
-import { nullOnTimeout, selectWithinLimits } from '../timeline/select-within-limits.ts'
+import { nullOnTimeout, selectWithinLimits } from '../timeline/reading/select-within-limits.ts'
 
 export interface ChartProgress {
   /** A chart can take several queries, one after the other. This is the number of the running one, from 1. */

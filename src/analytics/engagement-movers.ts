@@ -1,6 +1,6 @@
 /** The contacts whose engagement rose and fell most within a week. */
-import { scoreSql } from '../timeline/engagement-score.ts'
-import { additionalTableFilters } from '../timeline/table-filters.ts'
+import { scoreSql } from '../timeline/reading/engagement-score.ts'
+import { additionalTableFilters } from '../timeline/reading/table-filters.ts'
 import { eventsSql } from './events-sql.ts'
 import type { ReadRows } from './read-rows.ts'
 

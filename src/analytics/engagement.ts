@@ -1,5 +1,5 @@
 /** The present engagement of contacts. */
-import { additionalTableFilters } from '../timeline/table-filters.ts'
+import { additionalTableFilters } from '../timeline/reading/table-filters.ts'
 import { contactsSql } from './events-sql.ts'
 import type { ReadRows } from './read-rows.ts'
 

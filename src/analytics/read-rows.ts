@@ -4,7 +4,7 @@ import type { Logger } from '../log.ts'
 import { QUERY_PRIORITY } from '../rules/statement-limits.ts'
 import { PROPERTIES } from '../segments/clickhouse/windows-sql.ts'
 import type { ClickHouseClient } from '../stores/clickhouse.ts'
-import { queryWithRetry } from '../timeline/query-with-retry.ts'
+import { queryWithRetry } from '../timeline/reading/query-with-retry.ts'
 
 /** Values of callers are parameters of `query`. Rejects with QueryFault. */
 export type ReadRows = <Row>(query: string, params: Record<string, unknown>) => Promise<Row[]>

@@ -1,5 +1,5 @@
 /** Data that browsers captured automatically: visitors, sessions, pages, and their sources. */
-import { additionalTableFilters } from '../timeline/table-filters.ts'
+import { additionalTableFilters } from '../timeline/reading/table-filters.ts'
 import type { Buckets, Period } from './buckets.ts'
 import { bucketSql } from './events-sql.ts'
 import { shareOf } from './funnel.ts'

@@ -1,8 +1,8 @@
 /** The counts and sums of the timeline that the rule of a branch reads. */
-import { hashWindowKey } from '../contacts/window-hashes.ts'
-import { walkWindows } from '../rules/segments/walk-windows.ts'
+import { hashWindowKey } from '../contacts/save/window-hashes.ts'
+import { walkWindows } from '../rules/segments/windows/walk-windows.ts'
 import type { Rule } from '../rules/segments/rule.ts'
-import { type Window, windowsOf } from '../rules/segments/windows-of.ts'
+import { type Window, windowsOf } from '../rules/segments/windows/windows-of.ts'
 import type { Definitions } from '../segments/load-definitions.ts'
 import { readWindows, uniteReadings } from '../segments/windows/read-windows.ts'
 import type { ClickHouseClient } from '../stores/clickhouse.ts'

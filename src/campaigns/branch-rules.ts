@@ -1,6 +1,6 @@
 /** Evaluates the rules of branches on the facts of a contact. */
-import { compileSegments } from '../rules/segments/compile-segments.ts'
-import type { SegmentFacts } from '../rules/segments/facts.ts'
+import { compileSegments } from '../rules/segments/compile/compile-segments.ts'
+import type { SegmentFacts } from '../rules/segments/membership/facts.ts'
 import { resolveRule } from '../rules/segments/resolve-rule.ts'
 import type { ResolvedRule, Rule } from '../rules/segments/rule.ts'
 import { type Definitions, rulesOf } from '../segments/load-definitions.ts'

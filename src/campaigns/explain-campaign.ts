@@ -1,5 +1,5 @@
 /** Explains why a campaign acted on a contact as it did, and what it waits for (campaigns, "Reading"). */
-import { resolveContact } from '../contacts/resolve-contact.ts'
+import { resolveContact } from '../contacts/read/resolve-contact.ts'
 import { compileTrigger } from '../rules/campaigns/event-trigger.ts'
 import {
   type NotEntered,
@@ -9,7 +9,7 @@ import {
 } from '../rules/campaigns/explain-triggers.ts'
 import type { TimelineEvent } from '../outbox/timeline-row.ts'
 import type { Sql } from '../stores/postgres.ts'
-import { type ReadDeps, readTimeline } from '../timeline/read-timeline.ts'
+import { type ReadDeps, readTimeline } from '../timeline/reading/read-timeline.ts'
 import type { Campaign } from './campaign.ts'
 import { type ContactInCampaign, type ExplainedEnrolment, explainEnrolments } from './explain-enrolments.ts'
 import { type ExplainedSend, explainSends } from './explain-sends.ts'

@@ -7,7 +7,7 @@ import { isHeldOut } from '../rules/campaigns/hold-out.ts'
 import { createDayOf } from '../rules/local-days.ts'
 import type { ClickHouseClient } from '../stores/clickhouse.ts'
 import type { Sql } from '../stores/postgres.ts'
-import { nullOnTimeout } from '../timeline/select-within-limits.ts'
+import { nullOnTimeout } from '../timeline/reading/select-within-limits.ts'
 import { type Earning, readRevenue } from './read-revenue.ts'
 
 export interface Outcome {

@@ -1,7 +1,7 @@
 /** Reads the revenue of contacts in given periods from the timeline. */
 import type { ClickHouseClient } from '../stores/clickhouse.ts'
 import { textLiteral } from '../stores/clickhouse-literal.ts'
-import { selectWithinLimits } from '../timeline/select-within-limits.ts'
+import { selectWithinLimits } from '../timeline/reading/select-within-limits.ts'
 
 export interface Earning {
   /** Ids of the contact and of contacts that were merged into it. UUIDs. */

@@ -20,7 +20,7 @@ import type { Sql } from '../stores/postgres.ts'
 import { afterCommit, inTransaction } from '../stores/transaction.ts'
 import { testRule } from './branch-rules.ts'
 import type { Campaign } from './campaign.ts'
-import { waitForTurn } from './engine/wait-for-turn.ts'
+import { waitForTurn } from './engine/send/wait-for-turn.ts'
 import type { Person } from './simulation/person.ts'
 import { createSendRenderer } from './simulation/render-sends.ts'
 

@@ -4,7 +4,7 @@ import type { EditFact } from '../rules/events/facts.ts'
 import type { Fault } from '../rules/faults.ts'
 import type { Sql } from '../stores/postgres.ts'
 import type { ContactAnswer, EditAnswer } from '../stream/entry.ts'
-import type { NewIngestRequest } from '../stream/submit.ts'
+import type { NewIngestRequest } from '../stream/publish/submit.ts'
 
 export type ContactRequest = Extract<NewIngestRequest, { kind: 'edit' | 'subscribe' | 'erase' }>
 

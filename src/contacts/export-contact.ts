@@ -1,8 +1,8 @@
 import { type Actor, recordContactAudit } from '../audit/audit.ts'
 import type { Sql } from '../stores/postgres.ts'
-import { type Contact, readContact } from './read-contact.ts'
-import { type ContactHistory, readHistory } from './read-history.ts'
-import type { ResolvedContact } from './resolve-contact.ts'
+import { type Contact, readContact } from './read/read-contact.ts'
+import { type ContactHistory, readHistory } from './read/read-history.ts'
+import type { ResolvedContact } from './read/resolve-contact.ts'
 
 /** Returns the person without the lists that have pages, and records who exports them. Null when they do not exist. */
 export async function exportContact(

@@ -9,7 +9,7 @@ import { IDENTITY_KINDS, type Identity, type Subscriptions } from '../rules/even
 import { type Fault, faultOf } from '../rules/faults.ts'
 import type { Sql } from '../stores/postgres.ts'
 import type { ContactAnswer, IdentifyAnswer, WorkerAnswer } from '../stream/entry.ts'
-import type { NewIngestRequest, Submitter } from '../stream/submit.ts'
+import type { NewIngestRequest, Submitter } from '../stream/publish/submit.ts'
 
 /** `index`: index in the caller's list. `at`: epoch ms, not in the future. */
 export interface PastChoice {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { open, readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { EngineProcess } from './run-engine.ts'
+import type { EngineProcess } from './processes/run-engine.ts'
 import type { Step } from './start-steps.ts'
 
 /** User and database name, for the engines that have them. */

@@ -8,8 +8,8 @@ import { join, resolve } from 'node:path'
 import { ConfigError } from '../config.ts'
 import { enginesFile, type StoreUrls } from '../stores/data-dir.ts'
 import type { Logger } from '../log.ts'
-import { ANALYST } from './analyst-role.ts'
-import { analystUrl, clickHouseUrl, startClickHouse } from './clickhouse.ts'
+import { ANALYST } from './clickhouse/analyst-role.ts'
+import { analystUrl, clickHouseUrl, startClickHouse } from './clickhouse/clickhouse.ts'
 import {
   type Address,
   type EngineSetup,
@@ -18,12 +18,12 @@ import {
   type RunningEngine,
   writeWhole,
 } from './engine-setup.ts'
-import { lockDataDir } from './lock-data-dir.ts'
-import { keepPorts } from './keep-ports.ts'
-import { type SupervisedProcess, keepRunning } from './keep-running.ts'
-import { startPostgres } from './postgres.ts'
-import { postgresUrl } from './prepare-postgres.ts'
-import { redisUrl, startRedis } from './redis.ts'
+import { lockDataDir } from './processes/lock-data-dir.ts'
+import { keepPorts } from './processes/keep-ports.ts'
+import { type SupervisedProcess, keepRunning } from './processes/keep-running.ts'
+import { startPostgres } from './postgres/postgres.ts'
+import { postgresUrl } from './postgres/prepare-postgres.ts'
+import { redisUrl, startRedis } from './redis/redis.ts'
 import { quietStep, type Step } from './start-steps.ts'
 
 interface Engine {

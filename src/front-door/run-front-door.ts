@@ -21,13 +21,13 @@ import {
   createConcurrencyLimit,
 } from './access/concurrency-limit.ts'
 import { LONGEST_QUERY_MS } from '../analytics/read-rows.ts'
-import { type RequestRecorder, recordRequests } from './requests/record-requests.ts'
+import { type RequestRecorder, recordRequests } from '../request-log/record-requests.ts'
 import { type VisitBuffer, createVisitBuffer } from './routes/tracking/buffer-visits.ts'
 import { serve } from './http/serve.ts'
 import { createStoreMeter } from './health/measure-stores.ts'
 import { PATIENCE_MS, watchStores } from './health/watch-stores.ts'
 import { shareReadiness } from './health/share-readiness.ts'
-import { createVerifier } from './verify/run-verify.ts'
+import { createVerifier } from '../verify-runs/run-verify.ts'
 import { createRenderService } from '../messages/templates/renderer.ts'
 import { createLogThrottle } from '../process/log-throttle.ts'
 import { createLogger, type Logger } from '../log.ts'
@@ -39,9 +39,9 @@ import { connectPostgres } from '../stores/postgres.ts'
 import { connectRedis, whenReady } from '../stores/redis.ts'
 import { requireDurableRedis } from '../stores/redis-durability.ts'
 import { requirePrimaryPostgres, withStoreName } from '../stores/require-stores.ts'
-import { createSubmitter, type Submitter } from '../stream/submit.ts'
+import { createSubmitter, type Submitter } from '../stream/publish/submit.ts'
 import { STATEMENT_LIMITS } from '../rules/statement-limits.ts'
-import { type StatementRunner, createStatementRunner } from '../timeline/statement-runner.ts'
+import { type StatementRunner, createStatementRunner } from '../analytics/sql-page/statement-runner.ts'
 
 /** A chart first waits for a slot. */
 const LONGEST_READ_MS = WAIT_TIMEOUT_MS + LONGEST_QUERY_MS

@@ -10,7 +10,7 @@ import { type ClickHouseClient, type Databases, quoteName } from '../stores/clic
 import { recordInstallation, requireEmptyClickHouse, requireSameInstallation } from '../stores/installation.ts'
 import type { Sql } from '../stores/postgres.ts'
 import { inTransaction } from '../stores/transaction.ts'
-import { allPartitions } from '../stream/partition-of.ts'
+import { allPartitions } from '../stream/partitions/partition-of.ts'
 import { VERSION } from '../version.ts'
 
 /** The databases cannot be migrated: an edited file, an incompatible version, or a different number of partitions. */

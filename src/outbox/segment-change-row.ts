@@ -1,8 +1,8 @@
 /** A change of membership on its way from the save to ClickHouse, and from there to the API. */
 
-import type { Cause } from '../rules/segments/cause.ts'
+import type { Cause } from '../rules/segments/membership/cause.ts'
 
-export { CAUSES, type Cause } from '../rules/segments/cause.ts'
+export { CAUSES, type Cause } from '../rules/segments/membership/cause.ts'
 
 /** A row of the ClickHouse table `segment_changes`, and a JSON line of `outbox.segment_changes`. */
 export interface SegmentChangeRow {

@@ -27,9 +27,9 @@ import type { LinkStep, VisitorChange } from './visitors/visitor-changes.ts'
 import type { TraitEntry } from './events/traits.ts'
 import type { MessageEvent } from './messages/message-event.ts'
 import type { NotedEffect } from './effects.ts'
-import type { MembershipChange, WindowChange } from './segments/segment-changes.ts'
-import type { ItemWatch } from './segments/watched-facts.ts'
-import type { DoneRefresh, WindowRefresh } from './segments/window-refresh.ts'
+import type { MembershipChange, WindowChange } from './segments/membership/segment-changes.ts'
+import type { ItemWatch } from './segments/membership/watched-facts.ts'
+import type { DoneRefresh, WindowRefresh } from './segments/windows/window-refresh.ts'
 
 /** All changes to one contact. */
 export interface ContactDelta {

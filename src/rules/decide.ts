@@ -33,7 +33,7 @@ import { amountToNumber } from './events/money.ts'
 import { contactById } from './identity/contact-by-id.ts'
 import { recordEvent, rememberKey } from './events/record-event.ts'
 import { collectEffects } from './effects.ts'
-import { beginWatch, settleBeforeErasure, settleItem, watchFact } from './segments/watch-item.ts'
+import { beginWatch, settleBeforeErasure, settleItem, watchFact } from './segments/membership/watch-item.ts'
 import { type ContactState, type StoredConsent, scopedKey, survivorOf } from './state.ts'
 
 export function decide(context: DecisionContext, item: Item): Decision {

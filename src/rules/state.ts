@@ -6,8 +6,8 @@ import type { Channel, ConversionType, FieldType, IdentityKind, Profile } from '
 import type { ContactIdentity, Statistic, StoredConsent } from './contact-parts.ts'
 import type { TriggerTest } from './campaigns/event-trigger.ts'
 import type { WebTest, WebTriggerName } from './campaigns/web-trigger.ts'
-import type { CompiledSegments, SegmentRule } from './segments/compile-segments.ts'
-import type { WatchedFacts } from './segments/watched-facts.ts'
+import type { CompiledSegments, SegmentRule } from './segments/compile/compile-segments.ts'
+import type { WatchedFacts } from './segments/membership/watched-facts.ts'
 
 export type { ContactIdentity, Statistic, StoredConsent } from './contact-parts.ts'
 

@@ -1,6 +1,6 @@
 /** Computes the members of new and edited rules, beside those of the rules in force (segments, "Membership": bulk). */
-import { loadBusinesses } from '../contacts/load-businesses.ts'
-import { enterBuilt } from '../rules/segments/enter-built.ts'
+import { loadBusinesses } from '../contacts/load/load-businesses.ts'
+import { enterBuilt } from '../rules/segments/membership/enter-built.ts'
 import { faultKind } from '../stores/postgres.ts'
 import type { Build } from './build.ts'
 import type { Nominations } from './nominations.ts'

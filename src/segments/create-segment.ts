@@ -1,7 +1,7 @@
 import { uuidv7 } from 'uuidv7'
 import { type Actor, recordAudit } from '../audit/audit.ts'
 import type { Fault } from '../rules/faults.ts'
-import { readRule } from '../rules/segments/read-rule.ts'
+import { readRule } from '../rules/segments/reading/read-rule.ts'
 import type { Queryable, Sql } from '../stores/postgres.ts'
 import { inTransaction } from '../stores/transaction.ts'
 import { MAX_CONDITIONS, MAX_SEGMENTS, countConditions } from './limits.ts'

@@ -1,6 +1,6 @@
-import { type CompiledSegment, compileSegments } from '../rules/segments/compile-segments.ts'
+import { type CompiledSegment, compileSegments } from '../rules/segments/compile/compile-segments.ts'
 import { type ExplainedRule, explainRule } from '../rules/segments/explain-rule.ts'
-import { windowsOf } from '../rules/segments/windows-of.ts'
+import { windowsOf } from '../rules/segments/windows/windows-of.ts'
 import type { ClickHouseClient } from '../stores/clickhouse.ts'
 import type { Sql } from '../stores/postgres.ts'
 import { orderWords } from './order-words.ts'

@@ -2,7 +2,7 @@
 import { createTtlCache } from '../async/ttl-cache.ts'
 import type { ClickHouseClient } from '../stores/clickhouse.ts'
 import type { Sql } from '../stores/postgres.ts'
-import { nullOnTimeout, selectWithinLimits } from '../timeline/select-within-limits.ts'
+import { nullOnTimeout, selectWithinLimits } from '../timeline/reading/select-within-limits.ts'
 
 export interface NameDeps {
   sql: Sql

@@ -8,8 +8,8 @@
  * which know these rules, too.
  */
 import type { BusinessState } from '../rules/state.ts'
-import { possibleRule } from '../rules/segments/possible-rule.ts'
-import { factConditionsOf } from '../rules/segments/reads-of.ts'
+import { possibleRule } from '../rules/segments/compile/possible-rule.ts'
+import { factConditionsOf } from '../rules/segments/membership/reads-of.ts'
 import type { ResolvedRule } from '../rules/segments/rule.ts'
 import { textLiteral } from '../stores/clickhouse-literal.ts'
 import { COMPILED_SETTINGS, compileToClickHouse } from './compile-to-clickhouse.ts'

@@ -3,7 +3,7 @@
  * over a pass, it queries ClickHouse again.
  */
 import { sleep } from '../async/sleep.ts'
-import { loadBusinesses } from '../contacts/load-businesses.ts'
+import { loadBusinesses } from '../contacts/load/load-businesses.ts'
 import { describeFault } from '../stores/insert-lines.ts'
 import type { Build } from './build.ts'
 import { type Nominated, nominateContacts, nominateFirst, ruleToNominate } from './nominate-contacts.ts'

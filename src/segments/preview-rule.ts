@@ -3,7 +3,7 @@ import type { ResolvedRule } from '../rules/segments/rule.ts'
 import type { ClickHouseClient } from '../stores/clickhouse.ts'
 import { textLiteral } from '../stores/clickhouse-literal.ts'
 import type { Sql } from '../stores/postgres.ts'
-import { isInvalidQuery } from '../timeline/query-with-retry.ts'
+import { isInvalidQuery } from '../timeline/reading/query-with-retry.ts'
 import { COMPILED_SETTINGS, compileToClickHouse } from './compile-to-clickhouse.ts'
 import { type ShippingPatience, waitUntilShipped } from './wait-until-shipped.ts'
 

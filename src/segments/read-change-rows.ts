@@ -5,8 +5,8 @@ import type { SegmentChangeRow } from '../outbox/segment-change-row.ts'
 import type { ClickHouseClient } from '../stores/clickhouse.ts'
 import { textLiteral } from '../stores/clickhouse-literal.ts'
 import type { Sql } from '../stores/postgres.ts'
-import { type RetryOptions, queryWithRetry } from '../timeline/query-with-retry.ts'
-import { READ_TIMEOUTS } from '../timeline/read-timeline.ts'
+import { type RetryOptions, queryWithRetry } from '../timeline/reading/query-with-retry.ts'
+import { READ_TIMEOUTS } from '../timeline/reading/read-timeline.ts'
 
 export interface HistoryDeps {
   sql: Sql

@@ -1,7 +1,7 @@
 import type { Channel, Profile } from '../rules/events/facts.ts'
 import type { TraitEntry } from '../rules/events/traits.ts'
 import type { ContactIdentity, Statistic, StoredConsent } from '../rules/contact-parts.ts'
-import type { SegmentFacts } from '../rules/segments/facts.ts'
+import type { SegmentFacts } from '../rules/segments/membership/facts.ts'
 import { PROFILE_PAIRS } from '../contacts/profile-columns.ts'
 import type { Queryable } from '../stores/postgres.ts'
 

@@ -1,7 +1,7 @@
-import { hashWindowKey } from '../contacts/window-hashes.ts'
-import { arrayLiteral } from '../contacts/write-columns.ts'
-import { windowKey } from '../rules/segments/window-key.ts'
-import { windowedConditionsOf } from '../rules/segments/windows-of.ts'
+import { hashWindowKey } from '../contacts/save/window-hashes.ts'
+import { arrayLiteral } from '../stores/write-columns.ts'
+import { windowKey } from '../rules/segments/windows/window-key.ts'
+import { windowedConditionsOf } from '../rules/segments/windows/windows-of.ts'
 import type { ResolvedRule } from '../rules/segments/rule.ts'
 import type { SegmentDeps } from './segment-deps.ts'
 

@@ -1,5 +1,5 @@
 import type { Config } from '../config.ts'
-import type { ConfigCache } from '../contacts/load-businesses.ts'
+import type { ConfigCache } from '../contacts/load/load-businesses.ts'
 import type { Logger } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
 import type { ClickHouseClient } from '../stores/clickhouse.ts'

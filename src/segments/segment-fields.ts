@@ -1,5 +1,5 @@
 /** The fields that a rule can read, as a picker offers them. */
-import { type CustomField, listDescribedFields } from '../contacts/list-custom-fields.ts'
+import { type CustomField, listDescribedFields } from '../contacts/read/list-custom-fields.ts'
 import { CHANNELS, type FieldType } from '../rules/events/facts.ts'
 import {
   ATTRIBUTES,

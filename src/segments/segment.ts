@@ -1,7 +1,7 @@
 import type { FieldType } from '../rules/events/facts.ts'
 import type { Fault } from '../rules/faults.ts'
 import type { Rule } from '../rules/segments/rule.ts'
-import { ruleWarnings } from '../rules/segments/rule-warnings.ts'
+import { ruleWarnings } from '../rules/segments/reading/rule-warnings.ts'
 import type { Queryable } from '../stores/postgres.ts'
 import { orderWords } from './order-words.ts'
 

@@ -1,4 +1,4 @@
-import { settleTime } from '../rules/segments/settle-time.ts'
+import { settleTime } from '../rules/segments/membership/settle-time.ts'
 import { SETS_AT_ONCE, saveInSets } from './save-in-sets.ts'
 import { type ContactId, type Settle, saveSettled } from './save-settled.ts'
 import type { SegmentDeps } from './segment-deps.ts'

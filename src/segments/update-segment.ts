@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { recordAudit } from '../audit/audit.ts'
-import { readRule } from '../rules/segments/read-rule.ts'
+import { readRule } from '../rules/segments/reading/read-rule.ts'
 import type { Rule } from '../rules/segments/rule.ts'
 import type { Queryable, Sql } from '../stores/postgres.ts'
 import { inTransaction } from '../stores/transaction.ts'

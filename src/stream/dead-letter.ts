@@ -1,10 +1,10 @@
-/** Operators list dead letters, or send them through the stream again. timeline/drop-dead-letters.ts drops them. */
+/** Operators list dead letters, or send them through the stream again. timeline/resync/drop-dead-letters.ts drops them. */
 import { type AuditEntry, recordAudit } from '../audit/audit.ts'
 import type { Sql } from '../stores/postgres.ts'
 import { INACTIVE } from './compose-dead-letter.ts'
 import { describeInvalid } from './decode-entry.ts'
 import type { IngestRequest } from './entry.ts'
-import type { Submit, SubmitResult } from './submit.ts'
+import type { Submit, SubmitResult } from './publish/submit.ts'
 
 export interface DeadLetter {
   id: string

@@ -9,7 +9,8 @@ import { MessageEventFact } from '../rules/messages/message-event.ts'
 import { Touches, WebHit } from '../rules/visitors/web-facts.ts'
 import { type IngestRequest, isBatch } from './entry.ts'
 import type { BatchedRequest, PoisonedEntry } from './micro-batch.ts'
-import { partitionKind } from './partition-of.ts'
+import { partitionKind } from './partitions/partition-of.ts'
+import { isRecord } from '../rules/is-record.ts'
 
 const text = Type.String()
 const uuid = Type.String({ pattern: '^[\\da-f]{8}(-[\\da-f]{4}){3}-[\\da-f]{12}$' })
@@ -153,8 +154,4 @@ function parse(payload: string): unknown {
   } catch {
     return undefined
   }
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null
 }

@@ -4,7 +4,7 @@
  * there twice.
  */
 import { createHash } from 'node:crypto'
-import { PARTITION_KINDS, kindOf } from './partition-of.ts'
+import { PARTITION_KINDS, kindOf } from './partitions/partition-of.ts'
 
 /** The place of an item in the streams. */
 export interface ItemPlace {

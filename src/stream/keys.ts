@@ -2,7 +2,7 @@
  * The names in Redis. Each partition has one hash tag, so that all keys of a partition are in one slot of a Redis
  * Cluster.
  */
-import type { PartitionKind } from './partition-of.ts'
+import type { PartitionKind } from './partitions/partition-of.ts'
 
 export const streamKey = (partition: string): string => `sluice:{${partition}}:stream`
 
@@ -19,7 +19,7 @@ export const backlogKey = (partition: string): string => `sluice:{${partition}}:
  */
 export const keptKey = (partition: string): string => `sluice:{${partition}}:kept`
 
-/** The lowest version of the partition map that an append may use (stream/fence.ts). */
+/** The lowest version of the partition map that an append may use (stream/partitions/fence.ts). */
 export const fenceKey = (partition: string): string => `sluice:{${partition}}:fence`
 
 export const answersChannel = (frontDoor: string): string => `sluice:answers:${frontDoor}`

@@ -1,14 +1,14 @@
 import { purgeAudit } from '../audit/audit.ts'
 import { sleep } from '../async/sleep.ts'
-import { finishWebErasures } from '../web-events/finish-web-erasures.ts'
-import { finishErasures } from './finish-erasures.ts'
+import { finishWebErasures } from '../erasure/finish-web-erasures.ts'
+import { finishErasures } from '../erasure/finish-erasures.ts'
 import { describeFault } from '../stores/insert-lines.ts'
 import type { Lease } from './lease.ts'
-import type { PendingWorkWatcher } from './pending-work.ts'
-import { observeOutbox } from './observe-outbox.ts'
-import { createDefinitionSender } from './send-segment-definitions.ts'
-import type { ShipDeps } from './ship-deps.ts'
-import { failureCause } from './shipping-status.ts'
+import type { PendingWorkWatcher } from './shipping/pending-work.ts'
+import { observeOutbox } from './shipping/observe-outbox.ts'
+import { createDefinitionSender } from './shipping/send-segment-definitions.ts'
+import type { ShipDeps } from './shipping/ship-deps.ts'
+import { failureCause } from './shipping/shipping-status.ts'
 
 const OBSERVE_MS = 5000
 const ERASE_MS = 1000

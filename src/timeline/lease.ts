@@ -1,6 +1,6 @@
 import type { Sql } from '../stores/postgres.ts'
 import type { Logger } from '../log.ts'
-import { leaseIsHeld, asynchronousCommit } from '../stream/lease.ts'
+import { leaseIsHeld, asynchronousCommit } from '../stream/leases/lease.ts'
 import { sleep } from '../async/sleep.ts'
 
 /** Once a lease is released or has expired, another process takes it within this time. */

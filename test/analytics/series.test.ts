@@ -7,8 +7,8 @@ import type { ReadRows } from '../../src/analytics/read-rows.ts'
 import { type SeriesQuery, readSeries } from '../../src/analytics/series.ts'
 import { MAX_CELLS, MAX_CODES, MAX_GROUPS, MEASURES } from '../../src/analytics/series-sql.ts'
 import { runs } from '../support/runs.ts'
-import { readDailyEvents } from '../../src/timeline/read-daily-events.ts'
-import { createErasureMask } from '../../src/timeline/mask-erased-contacts.ts'
+import { readDailyEvents } from '../../src/timeline/reading/read-daily-events.ts'
+import { createErasureMask } from '../../src/timeline/shipping/mask-erased-contacts.ts'
 import { type Lab, addContact, erase, newBusiness, openLab, query as select, save, shipAll } from '../timeline/lab.ts'
 import {
   BEGAN,

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { expect, inject, test } from 'vitest'
-import { freePort, runtimeCommand } from '../../src/embedded/run-engine.ts'
+import { freePort, runtimeCommand } from '../../src/embedded/processes/run-engine.ts'
 import { connectPostgres } from '../../src/stores/postgres.ts'
 import { readFacts } from './ceilings/facts.ts'
 import type { CeilingPlan, CeilingResult } from './ceilings/plan.ts'

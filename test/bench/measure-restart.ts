@@ -11,7 +11,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import type { DemoKeys } from '../../src/embedded/demo-business.ts'
-import { freePort, runtimeCommand } from '../../src/embedded/run-engine.ts'
+import { freePort, runtimeCommand } from '../../src/embedded/processes/run-engine.ts'
 
 const CALLERS = 32
 const LOAD_MS = 4000

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import { runtimeCommand } from '../../src/embedded/run-engine.ts'
+import { runtimeCommand } from '../../src/embedded/processes/run-engine.ts'
 import { readArguments } from './read-arguments.ts'
 import { SCENARIOS } from './scenarios/index.ts'
 

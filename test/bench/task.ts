@@ -5,7 +5,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
-import { runtimeCommand } from '../../src/embedded/run-engine.ts'
+import { runtimeCommand } from '../../src/embedded/processes/run-engine.ts'
 
 /** The process that starts the work knows the type of its plan. */
 type Prepare = (plan: never) => Promise<{ run(): Promise<unknown> }>

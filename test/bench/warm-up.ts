@@ -1,5 +1,5 @@
 import { tmpdir } from 'node:os'
-import { preallocateWal } from '../../src/embedded/preallocate-wal.ts'
+import { preallocateWal } from '../../src/embedded/postgres/preallocate-wal.ts'
 import type { Bench } from './bench.ts'
 
 /** `max_wal_size` in segments of 16 MB. */

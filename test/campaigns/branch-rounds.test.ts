@@ -4,9 +4,9 @@
  */
 import { pino } from 'pino'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import { type BranchDeps, answerBranches } from '../../src/campaigns/engine/answer-branches.ts'
-import { createSetSizes } from '../../src/campaigns/engine/set-sizes.ts'
-import { createVersionCache } from '../../src/campaigns/engine/version-cache.ts'
+import { type BranchDeps, answerBranches } from '../../src/campaigns/engine/branches/answer-branches.ts'
+import { createSetSizes } from '../../src/campaigns/engine/branches/set-sizes.ts'
+import { createVersionCache } from '../../src/campaigns/engine/claim/version-cache.ts'
 import { createPostponed } from '../../src/segments/windows/postponed.ts'
 import type { TrackAnswer } from '../../src/stream/entry.ts'
 import { type World, openWorld } from '../segments/windows-support.ts'

@@ -1,7 +1,7 @@
 /** The states of a message between its claim and its end: it is sent at most once, whatever happens. */
 import { afterEach, describe, expect, it } from 'vitest'
 import { pino } from 'pino'
-import { stateAfterAttempt, GIVE_UP_MS } from '../../src/campaigns/engine/settle.ts'
+import { stateAfterAttempt, GIVE_UP_MS } from '../../src/campaigns/engine/settle/settle.ts'
 import { runCampaigns } from '../../src/campaigns/engine/run-campaigns.ts'
 import { readCampaign } from '../../src/campaigns/list-campaigns.ts'
 import { readReport } from '../../src/campaigns/read-report.ts'
@@ -120,8 +120,8 @@ describe('by mail', () => {
     await signUp()
     engine.deps.attemptMs = 500
     const [claimed] = await engine.claim()
-    const attempt = await import('../../src/campaigns/engine/send-message.ts')
-    const { settle } = await import('../../src/campaigns/engine/settle.ts')
+    const attempt = await import('../../src/campaigns/engine/send/send-message.ts')
+    const { settle } = await import('../../src/campaigns/engine/settle/settle.ts')
     await settle(engine.deps, claimed!, await attempt.sendMessage(engine.deps, claimed!, AbortSignal.timeout(1500)))
     engine.deps.attemptMs = 20_000
     await engine.drain(NOW + DAY)

@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { changeStatus } from '../../src/campaigns/change-status.ts'
 import { endArchived } from '../../src/campaigns/engine/end-archived.ts'
-import { settle } from '../../src/campaigns/engine/settle.ts'
+import { settle } from '../../src/campaigns/engine/settle/settle.ts'
 import { loadMessageKey } from '../../src/messages/message-key.ts'
 import { suppress } from '../../src/messages/suppressions/suppress.ts'
 import type { TrackAnswer } from '../../src/stream/entry.ts'

@@ -1,7 +1,7 @@
 /** A large broadcast does not hold up others: campaigns and businesses take turns. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { sleep } from '../../src/async/sleep.ts'
-import { MAX_OF_A_BUSINESS } from '../../src/campaigns/engine/find-due.ts'
+import { MAX_OF_A_BUSINESS } from '../../src/campaigns/engine/claim/find-due.ts'
 import { ENGINE_SETTINGS } from '../../src/campaigns/engine/open-engine.ts'
 import { runCampaigns } from '../../src/campaigns/engine/run-campaigns.ts'
 import { type Sql, connectPostgres } from '../../src/stores/postgres.ts'

@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { sleep } from '../../src/async/sleep.ts'
 import { storeSettings } from '../../src/businesses/businesses.ts'
-import { claimDue } from '../../src/campaigns/engine/claim-due.ts'
+import { claimDue } from '../../src/campaigns/engine/claim/claim-due.ts'
 import { followBusinessZone } from '../../src/campaigns/engine/follow-business-zone.ts'
 import { runCampaigns } from '../../src/campaigns/engine/run-campaigns.ts'
 import { nextLocalTime } from '../../src/rules/campaigns/local-time.ts'

@@ -1,7 +1,7 @@
 /** The values that messages were rendered from are deleted after MESSAGE_KEEP. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { ClaimedSend } from '../../src/campaigns/engine/claim-due.ts'
-import { MAX_CHUNKS, forgetValues } from '../../src/campaigns/engine/forget-values.ts'
+import type { ClaimedSend } from '../../src/campaigns/engine/claim/claim-due.ts'
+import { MAX_CHUNKS, forgetValues } from '../../src/campaigns/engine/send/forget-values.ts'
 import { renderAgain } from '../../src/campaigns/read-messages.ts'
 import { updateTemplate } from '../../src/messages/templates/save-template.ts'
 import type { TrackAnswer } from '../../src/stream/entry.ts'

@@ -4,7 +4,7 @@ import { runCampaigns } from '../../src/campaigns/engine/run-campaigns.ts'
 import { createLogger } from '../../src/log.ts'
 import { connectPostgres } from '../../src/stores/postgres.ts'
 import { type RedisRole, connectRedis } from '../../src/stores/redis.ts'
-import { createSubmitter } from '../../src/stream/submit.ts'
+import { createSubmitter } from '../../src/stream/publish/submit.ts'
 import { LOOPBACK_GUARD } from '../deliveries/delivery-lab.ts'
 
 const [databaseUrl = '', redisUrl = ''] = process.argv.slice(2)

@@ -3,9 +3,9 @@
  */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { sleep } from '../../src/async/sleep.ts'
-import { PAUSED_LOOK_MS } from '../../src/campaigns/engine/channel-turns.ts'
-import type { Attempt } from '../../src/campaigns/engine/attempt.ts'
-import { settle } from '../../src/campaigns/engine/settle.ts'
+import { PAUSED_LOOK_MS } from '../../src/campaigns/engine/send/channel-turns.ts'
+import type { Attempt } from '../../src/campaigns/engine/send/attempt.ts'
+import { settle } from '../../src/campaigns/engine/settle/settle.ts'
 import { explainEnrolments } from '../../src/campaigns/explain-enrolments.ts'
 import { loadChannel } from '../../src/messages/channels/channels.ts'
 import { forgetOutcomes, resumeChannel } from '../../src/messages/channels/pause-channel.ts'

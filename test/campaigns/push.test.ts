@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { readHasPush, keepPushSubscription } from '../../src/messages/push/subscriptions.ts'
 import { removeChannel, saveChannel } from '../../src/messages/channels/save-channel.ts'
-import { forgetVisitors } from '../../src/timeline/forget-visitors.ts'
+import { forgetVisitors } from '../../src/erasure/forget-visitors.ts'
 import type { TrackAnswer } from '../../src/stream/entry.ts'
 import { LOOPBACK_GUARD, SECRETS_KEY } from '../deliveries/delivery-lab.ts'
 import { type PushService, type TestBrowser, openPushService } from '../messages/push/push-service.ts'

@@ -1,9 +1,9 @@
 /** The outcomes of messages that are in flight together are recorded together. */
 import { beforeEach, describe, expect, it } from 'vitest'
-import type { ClaimedSend } from '../../src/campaigns/engine/claim-due.ts'
-import { sendMessage } from '../../src/campaigns/engine/send-message.ts'
-import type { Attempt } from '../../src/campaigns/engine/attempt.ts'
-import { settle } from '../../src/campaigns/engine/settle.ts'
+import type { ClaimedSend } from '../../src/campaigns/engine/claim/claim-due.ts'
+import { sendMessage } from '../../src/campaigns/engine/send/send-message.ts'
+import type { Attempt } from '../../src/campaigns/engine/send/attempt.ts'
+import { settle } from '../../src/campaigns/engine/settle/settle.ts'
 import { NOW } from '../support/facts.ts'
 import { fillDue } from '../support/fill-due.ts'
 import type { Stack } from '../support/stack.ts'

@@ -1,7 +1,7 @@
 /** Refusals and reports of providers, from the send onwards. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { sendMessage } from '../../src/campaigns/engine/send-message.ts'
-import { settle } from '../../src/campaigns/engine/settle.ts'
+import { sendMessage } from '../../src/campaigns/engine/send/send-message.ts'
+import { settle } from '../../src/campaigns/engine/settle/settle.ts'
 import { readMessage } from '../../src/campaigns/read-messages.ts'
 import { applyFacts } from '../../src/messages/callbacks/apply-facts.ts'
 import type { CallbackFact } from '../../src/messages/callbacks/callbacks.ts'

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createSetSizes } from '../../src/campaigns/engine/set-sizes.ts'
+import { createSetSizes } from '../../src/campaigns/engine/branches/set-sizes.ts'
 
 it('are halved down to one, each branch for itself', () => {
   const sizes = createSetSizes(5)

@@ -1,7 +1,12 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { keysOf, fromCachedContact, toCachedContact, refreshCachedContact } from '../../src/contacts/cached-contact.ts'
-import { type WatchedFacts, emptyWatchedFacts } from '../../src/rules/segments/watched-facts.ts'
+import {
+  keysOf,
+  fromCachedContact,
+  toCachedContact,
+  refreshCachedContact,
+} from '../../src/contacts/load/cached-contact.ts'
+import { type WatchedFacts, emptyWatchedFacts } from '../../src/rules/segments/membership/watched-facts.ts'
 import { type ContactState, identityKey } from '../../src/rules/state.ts'
 
 const BUSINESS = 'b'

@@ -2,7 +2,7 @@
 import * as fc from 'fast-check'
 import { uuidv7 } from 'uuidv7'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type ContactCache, createContactCache, createContactCaches } from '../../src/contacts/contact-cache.ts'
+import { type ContactCache, createContactCache, createContactCaches } from '../../src/contacts/load/contact-cache.ts'
 import { emptyChanges, emptyDelta } from '../../src/rules/changes.ts'
 import type { Identity } from '../../src/rules/events/facts.ts'
 import { type ContactState, type State, emptyState, identityKey } from '../../src/rules/state.ts'

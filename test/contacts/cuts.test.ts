@@ -2,7 +2,7 @@
 import * as fc from 'fast-check'
 import { uuidv7 } from 'uuidv7'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Contact, readContact } from '../../src/contacts/read-contact.ts'
+import { type Contact, readContact } from '../../src/contacts/read/read-contact.ts'
 import type { Identity, Profile } from '../../src/rules/events/facts.ts'
 import { PAGE_IDENTIFY, type PageIdentify } from '../../src/rules/state.ts'
 import type { WorkerAnswer, ContactAnswer } from '../../src/stream/entry.ts'

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { finishWebErasures } from '../../src/web-events/finish-web-erasures.ts'
+import { finishWebErasures } from '../../src/erasure/finish-web-erasures.ts'
 import { type Lab, eraseAll, openLab, query } from '../timeline/lab.ts'
 
 let lab: Lab
@@ -105,7 +105,7 @@ const LEFT: Record<string, Record<string, string>> = {
     'segment_builds.cursor': 'how far a pass over all contacts has come',
     'segment_members.contact_id': 'end_memberships deletes them',
     'contacts.merged_into': 'the row of a merged contact is deleted by its id',
-    'dead_letters.contact_id': 'src/timeline/mask-erased-contacts.ts deletes such lines',
+    'dead_letters.contact_id': 'src/timeline/shipping/mask-erased-contacts.ts deletes such lines',
     'erasures.contact_id': 'the function writes it',
     'erasures.erased_as': 'as above',
     'idempotency_keys.contact_id': 'the hashes of keys stay, so that a repeat applies nothing',

@@ -1,7 +1,7 @@
 /** Work on one person costs the same in a large business, even in one for which Postgres has no statistics yet. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { readContact } from '../../src/contacts/read-contact.ts'
-import { resolveContact } from '../../src/contacts/resolve-contact.ts'
+import { readContact } from '../../src/contacts/read/read-contact.ts'
+import { resolveContact } from '../../src/contacts/read/resolve-contact.ts'
 import type { Sql } from '../../src/stores/postgres.ts'
 import { type Stack, createBusiness, openStack } from '../support/stack.ts'
 

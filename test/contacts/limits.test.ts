@@ -4,7 +4,7 @@
  */
 import { uuidv7 } from 'uuidv7'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { type Contact, readContact } from '../../src/contacts/read-contact.ts'
+import { type Contact, readContact } from '../../src/contacts/read/read-contact.ts'
 import type { Identity } from '../../src/rules/events/facts.ts'
 import type { TrackAnswer } from '../../src/stream/entry.ts'
 import {

@@ -1,7 +1,7 @@
 /** The list of contacts (decisions, "Reading back"), against a plain filter over the same people. */
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type ContactFilter, countContacts, listContacts } from '../../src/contacts/list-contacts.ts'
+import { type ContactFilter, countContacts, listContacts } from '../../src/contacts/read/list-contacts.ts'
 import { type Stack, openStack } from '../support/stack.ts'
 import { runs } from '../support/runs.ts'
 

@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import type { CampaignTrigger } from '../../src/campaigns/campaign.ts'
 import { draftCampaign, publishDraft } from '../support/campaigns.ts'
-import { loadContacts } from '../../src/contacts/load-state.ts'
+import { loadContacts } from '../../src/contacts/load/load-state.ts'
 import type { Rule } from '../../src/rules/segments/rule.ts'
 import { insertSegment } from '../segments/segments-support.ts'
 import { NOW, type Pipeline, eventFact, openPipeline, track } from '../support/facts.ts'

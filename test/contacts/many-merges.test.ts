@@ -1,6 +1,6 @@
 /** Postgres carries out several merges of one micro-batch together. The result is the same as one after the other. */
 import { describe, expect, it, vi } from 'vitest'
-import { readContact } from '../../src/contacts/read-contact.ts'
+import { readContact } from '../../src/contacts/read/read-contact.ts'
 import type { ContactAnswer } from '../../src/stream/entry.ts'
 import {
   type RequestContext,

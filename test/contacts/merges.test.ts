@@ -4,7 +4,7 @@
  */
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { readContact } from '../../src/contacts/read-contact.ts'
+import { readContact } from '../../src/contacts/read/read-contact.ts'
 import type { Identity, Subscriptions } from '../../src/rules/events/facts.ts'
 import type { ContactAnswer } from '../../src/stream/entry.ts'
 import {

@@ -3,7 +3,7 @@
  * look alike. One session makes its plans on an empty database, and then serves a business with many contacts.
  */
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { createContactCaches } from '../../src/contacts/contact-cache.ts'
+import { createContactCaches } from '../../src/contacts/load/contact-cache.ts'
 import { type Sql, connectPostgres } from '../../src/stores/postgres.ts'
 import {
   type Pipeline,

@@ -1,7 +1,7 @@
 /** Which email and phone of a contact are primary, and addresses that are removed. */
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { readContact } from '../../src/contacts/read-contact.ts'
+import { readContact } from '../../src/contacts/read/read-contact.ts'
 import type { EditFact, Identity } from '../../src/rules/events/facts.ts'
 import type { EditAnswer } from '../../src/stream/entry.ts'
 import {

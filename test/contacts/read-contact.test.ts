@@ -1,6 +1,6 @@
 /** What a read of a person returns. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { readContact } from '../../src/contacts/read-contact.ts'
+import { readContact } from '../../src/contacts/read/read-contact.ts'
 import { NOW, identify, identifyFact, openPipeline } from '../support/facts.ts'
 import { type Stack, createBusiness, openStack } from '../support/stack.ts'
 

@@ -1,9 +1,9 @@
 /** The parameters and columns that the code names match those of the SQL functions, in their order. */
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { LOAD_COLUMNS } from '../../src/contacts/load-state.ts'
+import { LOAD_COLUMNS } from '../../src/contacts/load/load-state.ts'
 import { columnOf } from '../../src/contacts/profile-columns.ts'
-import { COLUMNS, PARAMETERS } from '../../src/contacts/save-parameters.ts'
+import { COLUMNS, PARAMETERS } from '../../src/contacts/save/save-parameters.ts'
 import { PROFILE_FIELDS } from '../../src/rules/events/facts.ts'
 
 const read = (name: string): string =>

@@ -3,7 +3,7 @@
  * (decisions, "Identity").
  */
 import { describe, expect, it } from 'vitest'
-import { readContact } from '../../src/contacts/read-contact.ts'
+import { readContact } from '../../src/contacts/read/read-contact.ts'
 import type { Identity, Profile, Subscriptions } from '../../src/rules/events/facts.ts'
 import type { PageIdentify } from '../../src/rules/state.ts'
 import type { ContactAnswer } from '../../src/stream/entry.ts'

@@ -5,8 +5,8 @@
 import * as fc from 'fast-check'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { draftCampaign, publishDraft } from '../support/campaigns.ts'
-import { readContact } from '../../src/contacts/read-contact.ts'
-import { forgetVisitors } from '../../src/timeline/forget-visitors.ts'
+import { readContact } from '../../src/contacts/read/read-contact.ts'
+import { forgetVisitors } from '../../src/erasure/forget-visitors.ts'
 import { addTo, readDeliveries } from '../deliveries/delivery-lab.ts'
 import {
   type RequestContext,

@@ -1,7 +1,7 @@
 /** Postgres reads from our array literals exactly what was written into them, whatever the texts contain. */
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { arrayLiteral, writeColumns } from '../../src/contacts/write-columns.ts'
+import { arrayLiteral, writeColumns } from '../../src/stores/write-columns.ts'
 import { faultKind } from '../../src/stores/postgres.ts'
 import { type Pipeline, eventFact, openPipeline, track } from '../support/facts.ts'
 import { type Stack, createBusiness, openStack } from '../support/stack.ts'

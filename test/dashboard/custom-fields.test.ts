@@ -1,7 +1,7 @@
 /** Custom fields in the dashboard: their use, their values and their descriptions, over real HTTP. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { listAudit } from '../../src/audit/audit.ts'
-import { SAMPLE_CONTACTS, readFieldUse, readFieldValues } from '../../src/timeline/read-field-statistics.ts'
+import { SAMPLE_CONTACTS, readFieldUse, readFieldValues } from '../../src/timeline/reading/read-field-statistics.ts'
 import { connectClickHouse } from '../../src/stores/clickhouse.ts'
 import { type Service, openService } from '../support/service.ts'
 import { createBusiness } from '../support/stack.ts'

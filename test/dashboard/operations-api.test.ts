@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { listAudit } from '../../src/audit/audit.ts'
-import { PARTITION_KINDS } from '../../src/stream/partition-of.ts'
+import { PARTITION_KINDS } from '../../src/stream/partitions/partition-of.ts'
 import { VERSION } from '../../src/version.ts'
 import { eventFact, track } from '../support/facts.ts'
 import { PATIENCE_MS } from '../support/at-load.ts'

@@ -1,6 +1,6 @@
 /** The latest requests of a business: what is kept of them, who sees them, and that they are erased with the person. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { MAX_BYTES, forgetRequests, readEntries, writeEntry } from '../../src/front-door/requests/request-store.ts'
+import { MAX_BYTES, forgetRequests, readEntries, writeEntry } from '../../src/request-log/request-store.ts'
 import { type Service, openService } from '../support/service.ts'
 import { type TestBusiness, createBusiness } from '../support/stack.ts'
 import { type SessionClient, addUser, signIn } from './session-client.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { chooseBuffers } from '../../src/embedded/choose-buffers.ts'
+import { chooseBuffers } from '../../src/embedded/postgres/choose-buffers.ts'
 
 test.each([
   [512, 128],

@@ -4,8 +4,8 @@ import { Ajv } from 'ajv'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { VARIABLES } from '../../src/config.ts'
-import { LOG_SETTINGS } from '../../src/embedded/postgres.ts'
-import { RUNTIME_ENV } from '../../src/embedded/runtime-env.ts'
+import { LOG_SETTINGS } from '../../src/embedded/postgres/postgres.ts'
+import { RUNTIME_ENV } from '../../src/embedded/processes/runtime-env.ts'
 
 interface Service {
   image: string

@@ -6,16 +6,16 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { vi } from 'vitest'
-import { keepRunning } from '../../src/embedded/keep-running.ts'
-import { environmentWithout } from '../../src/embedded/engine-command.ts'
-import { freePort, runEngine, runtimeCommand } from '../../src/embedded/run-engine.ts'
+import { keepRunning } from '../../src/embedded/processes/keep-running.ts'
+import { environmentWithout } from '../../src/embedded/processes/engine-command.ts'
+import { freePort, runEngine, runtimeCommand } from '../../src/embedded/processes/run-engine.ts'
 import { type ClickHouseClient, connectClickHouse } from '../../src/stores/clickhouse.ts'
 import { PATIENCE_MS } from '../support/at-load.ts'
 
 /** Errors of a connection whose other end has gone. */
 export const CUT_OFF = /socket|ECONNRE|hang up|closed/i
 
-const SERVER = new URL('../../src/embedded/clickhouse-server.ts', import.meta.url)
+const SERVER = new URL('../../src/embedded/clickhouse/clickhouse-server.ts', import.meta.url)
 
 export interface KeptClickHouse {
   folder: string

@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
-import { keepRunning } from '../../src/embedded/keep-running.ts'
-import { environmentWithout } from '../../src/embedded/engine-command.ts'
-import { runEngine } from '../../src/embedded/run-engine.ts'
+import { keepRunning } from '../../src/embedded/processes/keep-running.ts'
+import { environmentWithout } from '../../src/embedded/processes/engine-command.ts'
+import { runEngine } from '../../src/embedded/processes/run-engine.ts'
 import { PATIENCE_MS } from '../support/at-load.ts'
 
 let folder: string

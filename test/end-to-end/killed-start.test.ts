@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
-import { runsIn, signalIfAlive } from '../../src/embedded/stop-leftover.ts'
+import { runsIn, signalIfAlive } from '../../src/embedded/processes/stop-leftover.ts'
 import { killRuns, pressCtrlC, type Run, runCli, untilStarted } from '../support/run-cli.ts'
 import { PATIENCE_MS } from '../support/at-load.ts'
 

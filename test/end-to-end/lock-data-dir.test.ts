@@ -4,8 +4,8 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { lockDataDir } from '../../src/embedded/lock-data-dir.ts'
-import { freePort } from '../../src/embedded/run-engine.ts'
+import { lockDataDir } from '../../src/embedded/processes/lock-data-dir.ts'
+import { freePort } from '../../src/embedded/processes/run-engine.ts'
 
 const folders: string[] = []
 afterAll(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true }))))

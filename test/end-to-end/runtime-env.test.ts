@@ -1,6 +1,6 @@
 import { env } from 'node:process'
 import { afterEach, expect, test } from 'vitest'
-import { RUNTIME_ENV, runtimeEnv } from '../../src/embedded/runtime-env.ts'
+import { RUNTIME_ENV, runtimeEnv } from '../../src/embedded/processes/runtime-env.ts'
 
 const name = 'BUN_GC_TIMER_INTERVAL'
 const before = env[name]

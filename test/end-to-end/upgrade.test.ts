@@ -38,7 +38,7 @@ function makeNextVersion(): void {
   mkdirSync(join(NEXT, 'data'))
   edit('package.json', /"version": "[^"]+"/, '"version": "99.0.0"')
   edit('sql/postgres/functions/save_changes.sql', '\n) returns boolean', ',\n  p_next boolean\n) returns boolean')
-  edit('src/contacts/save-parameters.ts', ') as saved`', ', p_next => true) as saved`')
+  edit('src/contacts/save/save-parameters.ts', ') as saved`', ', p_next => true) as saved`')
   writeFileSync(join(NEXT, 'sql/postgres/9999_next.sql'), 'alter table contacts add column next_version boolean;\n')
 }
 

@@ -2,8 +2,8 @@
 import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { environmentWithout } from '../../src/embedded/engine-command.ts'
-import { runEngine } from '../../src/embedded/run-engine.ts'
+import { environmentWithout } from '../../src/embedded/processes/engine-command.ts'
+import { runEngine } from '../../src/embedded/processes/run-engine.ts'
 import { createRunFolder } from './remove-leftovers.ts'
 
 const dataDir = await createRunFolder(process.argv[2])

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { runtimeCommand } from '../../src/embedded/run-engine.ts'
+import { runtimeCommand } from '../../src/embedded/processes/run-engine.ts'
 import { isBelow } from './processes.ts'
 import { createRunFolder, keepRunFolder, removeLeftovers } from './remove-leftovers.ts'
 

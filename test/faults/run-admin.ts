@@ -1,7 +1,7 @@
 /** Runs `admin …` like an operator, in a separate process. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { runtimeCommand } from '../../src/embedded/run-engine.ts'
+import { runtimeCommand } from '../../src/embedded/processes/run-engine.ts'
 import type { World } from './world.ts'
 
 export interface Admin {

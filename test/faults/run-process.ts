@@ -1,7 +1,7 @@
 /** One process of the product that a test can stop, kill, pause and restart: an engine, a front door, workers. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { EngineProcess } from '../../src/embedded/run-engine.ts'
+import type { EngineProcess } from '../../src/embedded/processes/run-engine.ts'
 import { childrenOf } from './processes.ts'
 
 export interface Handle {

@@ -4,7 +4,7 @@ import type { AppContext, RequestContext } from '../../src/front-door/app-contex
 import { describeStoreFailure } from '../../src/front-door/health/describe-store-failure.ts'
 import { submitRequest } from '../../src/front-door/routes/submit-request.ts'
 import { createMetrics } from '../../src/metrics.ts'
-import type { NewIngestRequest } from '../../src/stream/submit.ts'
+import type { NewIngestRequest } from '../../src/stream/publish/submit.ts'
 
 const EVENT = 'Send it again: an event with the same idempotencyKey is recorded only once.'
 const PERSON = 'Send it again: identifying a person a second time creates no second contact.'

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { SegmentFieldsData } from '../../src/front-door/routes/segments/schemas.ts'
 import { runFrontDoor } from '../../src/front-door/run-front-door.ts'
-import { describeField } from '../../src/contacts/list-custom-fields.ts'
+import { describeField } from '../../src/contacts/read/list-custom-fields.ts'
 import { type Service, openService } from '../support/service.ts'
 import { type TestBusiness, createBusiness } from '../support/stack.ts'
 import { speakTo } from './http-client.ts'

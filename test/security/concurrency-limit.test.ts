@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { RequestError } from '../../src/errors.ts'
 import { createConcurrencyLimit } from '../../src/front-door/access/concurrency-limit.ts'
 import { type Speak, speakTo } from '../front-door/http-client.ts'
-import { partitionOf } from '../../src/stream/partition-of.ts'
+import { partitionOf } from '../../src/stream/partitions/partition-of.ts'
 import { openService, type Service } from '../support/service.ts'
 import { createBusiness, type TestBusiness } from '../support/stack.ts'
 

@@ -6,8 +6,8 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
-import { shapeOf } from '../../src/embedded/check-statement.ts'
-import { additionalTableFilters } from '../../src/timeline/table-filters.ts'
+import { shapeOf } from '../../src/embedded/clickhouse/check-statement.ts'
+import { additionalTableFilters } from '../../src/timeline/reading/table-filters.ts'
 import { type Stack, openStack } from '../support/stack.ts'
 
 const SECRET = `secret-${crypto.randomUUID()}`

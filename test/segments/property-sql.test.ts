@@ -2,7 +2,7 @@
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { keysOf, valueOf } from '../../src/analytics/breakdown.ts'
-import { namesOf, valueAt } from '../../src/rules/segments/property-path.ts'
+import { namesOf, valueAt } from '../../src/rules/segments/reading/property-path.ts'
 import { readableJson } from '../../src/segments/clickhouse/json-sql.ts'
 import { PROPERTIES, eventPropertySql } from '../../src/segments/clickhouse/windows-sql.ts'
 import { runs } from '../support/runs.ts'

@@ -12,7 +12,7 @@ import { buildWindowed } from '../../src/segments/windows/build-windowed.ts'
 import { createPostponed } from '../../src/segments/windows/postponed.ts'
 import { settleWindows } from '../../src/segments/windows/settle-windows.ts'
 import { type Lease, takeLease } from '../../src/timeline/lease.ts'
-import { shipOutbox } from '../../src/timeline/ship-outbox.ts'
+import { shipOutbox } from '../../src/timeline/shipping/ship-outbox.ts'
 import { NOW, type Pipeline, openPipeline } from '../support/facts.ts'
 import { type Stack, openStack } from '../support/stack.ts'
 

@@ -1,6 +1,6 @@
 import { ClickHouseError } from '@clickhouse/client'
 import { expect, it } from 'vitest'
-import { readFault } from '../../src/embedded/clickhouse-statement.ts'
+import { readFault } from '../../src/embedded/clickhouse/clickhouse-statement.ts'
 import { isFullDiskError } from '../../src/stores/full-disk.ts'
 import { describeFault } from '../../src/stores/insert-lines.ts'
 

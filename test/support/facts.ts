@@ -14,7 +14,7 @@ import type {
 } from '../../src/stream/entry.ts'
 import type { MicroBatch, Outcome } from '../../src/stream/micro-batch.ts'
 import { FIRST_ID } from '../../src/stream/stream-id.ts'
-import { createContactCaches } from '../../src/contacts/contact-cache.ts'
+import { createContactCaches } from '../../src/contacts/load/contact-cache.ts'
 import type { PipelineDeps } from '../../workers/attempt.ts'
 import { applyMicroBatch } from '../../workers/pipeline.ts'
 

@@ -7,9 +7,9 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import postgres from 'postgres'
-import { LOG_SETTINGS } from '../../src/embedded/postgres.ts'
-import { chooseRunner, type Runner, changeFolderOwner } from '../../src/embedded/run-as.ts'
-import { freePort } from '../../src/embedded/run-engine.ts'
+import { LOG_SETTINGS } from '../../src/embedded/postgres/postgres.ts'
+import { chooseRunner, type Runner, changeFolderOwner } from '../../src/embedded/processes/run-as.ts'
+import { freePort } from '../../src/embedded/processes/run-engine.ts'
 import { createLogger } from '../../src/log.ts'
 
 export interface PostgresPair {

@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { vi } from 'vitest'
-import { runtimeCommand } from '../../src/embedded/run-engine.ts'
+import { runtimeCommand } from '../../src/embedded/processes/run-engine.ts'
 import { PATIENCE_MS } from './at-load.ts'
 
 export interface Run {

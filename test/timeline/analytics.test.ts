@@ -5,8 +5,8 @@ import { uuidv7 } from 'uuidv7'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Cause, SegmentChangeRow } from '../../src/outbox/segment-change-row.ts'
 import { type ClickHouseClient, connectClickHouse } from '../../src/stores/clickhouse.ts'
-import { sendSegmentChanges } from '../../src/timeline/send-segment-changes.ts'
-import { sendSegmentDefinitions } from '../../src/timeline/send-segment-definitions.ts'
+import { sendSegmentChanges } from '../../src/timeline/shipping/send-segment-changes.ts'
+import { sendSegmentDefinitions } from '../../src/timeline/shipping/send-segment-definitions.ts'
 import {
   type EventSeed,
   type Lab,

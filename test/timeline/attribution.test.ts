@@ -7,7 +7,7 @@ import { MAX_ATTRIBUTION_ROWS, readAttribution } from '../../src/analytics/attri
 import { openReader } from '../../src/analytics/read-rows.ts'
 import type { Identity, Touch } from '../../src/rules/events/facts.ts'
 import { type ClickHouseClient, connectClickHouse } from '../../src/stores/clickhouse.ts'
-import { insertStates } from '../../src/timeline/insert-states.ts'
+import { insertStates } from '../../src/stores/insert-states.ts'
 import {
   batch,
   browser,

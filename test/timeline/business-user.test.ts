@@ -7,8 +7,8 @@ import { afterAll, beforeAll, expect, inject, it } from 'vitest'
 import type { Logger } from '../../src/log.ts'
 import { type ClickHouseClient, connectClickHouse } from '../../src/stores/clickhouse.ts'
 import { tablesOfBusinesses } from '../../src/stores/restrict-to-business.ts'
-import { businessUserOf, businessUserStatements } from '../../src/timeline/business-user.ts'
-import { createStatementRunner } from '../../src/timeline/statement-runner.ts'
+import { businessUserOf, businessUserStatements } from '../../src/analytics/sql-page/business-user.ts'
+import { createStatementRunner } from '../../src/analytics/sql-page/statement-runner.ts'
 
 const business = randomUUID()
 const never = new AbortController().signal

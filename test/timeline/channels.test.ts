@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { TOUCH_CHANNELS } from '../../src/analytics/attribution.ts'
 import type { Touch } from '../../src/rules/events/facts.ts'
-import { insertStates } from '../../src/timeline/insert-states.ts'
-import { columnsOf } from '../../src/timeline/send-touches.ts'
+import { insertStates } from '../../src/stores/insert-states.ts'
+import { columnsOf } from '../../src/timeline/shipping/send-touches.ts'
 import { type Lab, newBusiness, openLab, query } from './lab.ts'
 
 const businessId = newBusiness()

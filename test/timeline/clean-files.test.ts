@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createLogger } from '../../src/log.ts'
 import { connectRedis } from '../../src/stores/redis.ts'
-import { CLEANED_TABLES, type CleaningDeps, cleanFiles } from '../../src/timeline/clean-files.ts'
+import { CLEANED_TABLES, type CleaningDeps, cleanFiles } from '../../src/erasure/clean-files.ts'
 import { type Stack, openStack } from '../support/stack.ts'
 import { type OwnRedis, startOwnRedis } from '../workers/own-redis.ts'
 

@@ -1,10 +1,10 @@
 /** Rewriting a large table can take ClickHouse a long time: erasures wait for it, and nothing else does. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type ClickHouseClient, connectClickHouse } from '../../src/stores/clickhouse.ts'
-import { finishErasures } from '../../src/timeline/finish-erasures.ts'
+import { finishErasures } from '../../src/erasure/finish-erasures.ts'
 import { runTimeline } from '../../src/timeline/run-timeline.ts'
-import { readShippingFailure } from '../../src/timeline/shipping-status.ts'
-import { finishWebErasures } from '../../src/web-events/finish-web-erasures.ts'
+import { readShippingFailure } from '../../src/timeline/shipping/shipping-status.ts'
+import { finishWebErasures } from '../../src/erasure/finish-web-erasures.ts'
 import { newVisitor } from '../web-events/web-lab.ts'
 import { type Lab, addContact, countOf, erase, newBusiness, openLab, query, save, waitingRows } from './lab.ts'
 import { PATIENCE_MS, atLoad } from '../support/at-load.ts'

@@ -4,13 +4,13 @@
 import { randomUUID } from 'node:crypto'
 import { uuidv7 } from 'uuidv7'
 import { type Logger, createLogger } from '../../src/log.ts'
-import { finishErasures } from '../../src/timeline/finish-erasures.ts'
-import { createErasureMask } from '../../src/timeline/mask-erased-contacts.ts'
+import { finishErasures } from '../../src/erasure/finish-erasures.ts'
+import { createErasureMask } from '../../src/timeline/shipping/mask-erased-contacts.ts'
 import { type Lease, takeLease } from '../../src/timeline/lease.ts'
 import type { SegmentChangeRow } from '../../src/outbox/segment-change-row.ts'
 import { type TimelineRow, encodeTimelineRow } from '../../src/outbox/timeline-row.ts'
 import { writeLines } from '../../src/outbox/pack-events.ts'
-import { shipOutbox } from '../../src/timeline/ship-outbox.ts'
+import { shipOutbox } from '../../src/timeline/shipping/ship-outbox.ts'
 import { openStack, type Stack } from '../support/stack.ts'
 
 export interface Lab extends Pick<Stack, 'sql' | 'clickhouse' | 'clickhouseUrl'> {

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { type ClickHouseClient, connectClickHouse } from '../../src/stores/clickhouse.ts'
 import { batchDelayMs, runTimeline } from '../../src/timeline/run-timeline.ts'
-import { readShippingFailure } from '../../src/timeline/shipping-status.ts'
+import { readShippingFailure } from '../../src/timeline/shipping/shipping-status.ts'
 import { type Gate, openGate } from './gate.ts'
 import { type Lab, addContact, countOf, erase, newBusiness, openLab, query, save, waitingRows } from './lab.ts'
 import { PATIENCE_MS, atLoad } from '../support/at-load.ts'

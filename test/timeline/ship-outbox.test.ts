@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { GROUP_LIMITS, nextGroup, setAside } from '../../src/timeline/groups.ts'
-import { insertEvents } from '../../src/timeline/insert-events.ts'
+import { GROUP_LIMITS, nextGroup, setAside } from '../../src/timeline/shipping/groups.ts'
+import { insertEvents } from '../../src/timeline/shipping/insert-events.ts'
 import { findFaultyLines } from '../../src/stores/insert-lines.ts'
 import { takeLease } from '../../src/timeline/lease.ts'
 import { encodeTimelineRow } from '../../src/outbox/timeline-row.ts'
 import { purgeOutbox } from '../../src/outbox/purge-outbox.ts'
-import { sendSnapshots } from '../../src/timeline/send-snapshots.ts'
-import { sendStates, type States } from '../../src/timeline/send-states.ts'
-import { shipOutbox } from '../../src/timeline/ship-outbox.ts'
+import { sendSnapshots } from '../../src/timeline/shipping/send-snapshots.ts'
+import { sendStates, type States } from '../../src/timeline/shipping/send-states.ts'
+import { shipOutbox } from '../../src/timeline/shipping/ship-outbox.ts'
 import {
   type Lab,
   addContact,

@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { scrubOutbox } from '../../src/outbox/scrub-outbox.ts'
 import type { SegmentChangeRow } from '../../src/outbox/segment-change-row.ts'
-import { GROUP_LIMITS, nextGroup } from '../../src/timeline/groups.ts'
-import { createDefinitionSender, sendSegmentDefinitions } from '../../src/timeline/send-segment-definitions.ts'
-import { sendSegmentChanges } from '../../src/timeline/send-segment-changes.ts'
-import { shipResent } from '../../src/timeline/ship-outbox.ts'
+import { GROUP_LIMITS, nextGroup } from '../../src/timeline/shipping/groups.ts'
+import { createDefinitionSender, sendSegmentDefinitions } from '../../src/timeline/shipping/send-segment-definitions.ts'
+import { sendSegmentChanges } from '../../src/timeline/shipping/send-segment-changes.ts'
+import { shipResent } from '../../src/timeline/shipping/ship-outbox.ts'
 import {
   type Lab,
   type SegmentChange,

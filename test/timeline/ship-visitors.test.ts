@@ -1,8 +1,8 @@
 /** Visitors in ClickHouse: they match Postgres, whatever the order of arrival, and are deleted with the person. */
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
-import { forgetVisitors } from '../../src/timeline/forget-visitors.ts'
-import { insertStates } from '../../src/timeline/insert-states.ts'
-import { shipOutbox } from '../../src/timeline/ship-outbox.ts'
+import { forgetVisitors } from '../../src/erasure/forget-visitors.ts'
+import { insertStates } from '../../src/stores/insert-states.ts'
+import { shipOutbox } from '../../src/timeline/shipping/ship-outbox.ts'
 import { NOW, type Pipeline, browser, browserFact, identify, identifyFact, openPipeline } from '../support/facts.ts'
 import { fillVisitor } from '../support/fill-visitor.ts'
 import { createBusiness } from '../support/stack.ts'

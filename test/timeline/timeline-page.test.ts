@@ -1,7 +1,7 @@
 /** The number of events on a page of a timeline. */
 import { expect, it } from 'vitest'
 import type { TimelineRow } from '../../src/outbox/timeline-row.ts'
-import { PAGE_CHARACTERS, toPage } from '../../src/timeline/read-timeline.ts'
+import { PAGE_CHARACTERS, toPage } from '../../src/timeline/reading/read-timeline.ts'
 
 const row = (n: number, characters: number): TimelineRow => ({
   business_id: '00000000-0000-0000-0000-000000000001',

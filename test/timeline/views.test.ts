@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { scrubOutbox } from '../../src/outbox/scrub-outbox.ts'
-import { GROUP_LIMITS, markShipped, nextGroup, setAside } from '../../src/timeline/groups.ts'
-import { createErasureMask } from '../../src/timeline/mask-erased-contacts.ts'
-import { insertEvents } from '../../src/timeline/insert-events.ts'
-import { sendSnapshots } from '../../src/timeline/send-snapshots.ts'
+import { GROUP_LIMITS, markShipped, nextGroup, setAside } from '../../src/timeline/shipping/groups.ts'
+import { createErasureMask } from '../../src/timeline/shipping/mask-erased-contacts.ts'
+import { insertEvents } from '../../src/timeline/shipping/insert-events.ts'
+import { sendSnapshots } from '../../src/timeline/shipping/send-snapshots.ts'
 import {
   type Lab,
   addContact,

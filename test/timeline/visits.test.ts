@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createLogger } from '../../src/log.ts'
-import { type Visit, readVisits } from '../../src/timeline/read-visits.ts'
+import { type Visit, readVisits } from '../../src/timeline/reading/read-visits.ts'
 import { link, newVisitor } from '../web-events/web-lab.ts'
 import { type Lab, newBusiness, openLab, query } from './lab.ts'
 

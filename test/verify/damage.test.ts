@@ -1,6 +1,6 @@
 /** Each kind of damage is found, named and permanently repaired: all kinds at once, each in a business of its own. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { insertEvents } from '../../src/timeline/insert-events.ts'
+import { insertEvents } from '../../src/timeline/shipping/insert-events.ts'
 import { encodeTimelineRow, type TimelineRow } from '../../src/outbox/timeline-row.ts'
 import { NOW } from '../support/facts.ts'
 import {

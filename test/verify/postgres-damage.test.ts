@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { correctPostgres } from '../../src/admin/verify/correct-postgres.ts'
 import { diagnosePostgres } from '../../src/admin/verify/diagnose-postgres.ts'
-import { hashKey } from '../../src/contacts/collect-lookups.ts'
+import { hashKey } from '../../src/contacts/load/collect-lookups.ts'
 import { NOW, batch, eventFact, identifyFact } from '../support/facts.ts'
 import { makePeople, openVerifyLab, type People, type VerifyResult, type VerifyLab } from './verify-lab.ts'
 

@@ -5,7 +5,7 @@
 import { uuidv7 } from 'uuidv7'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { streamKey } from '../../src/stream/keys.ts'
-import { insertEvents } from '../../src/timeline/insert-events.ts'
+import { insertEvents } from '../../src/timeline/shipping/insert-events.ts'
 import { encodeTimelineRow } from '../../src/outbox/timeline-row.ts'
 import { makePeople, openVerifyLab, type People, recordedEvents, type VerifyLab } from './verify-lab.ts'
 

@@ -3,8 +3,8 @@ import { createLogger } from '../../src/log.ts'
 import { type ClickHouseClient, connectClickHouse } from '../../src/stores/clickhouse.ts'
 import { connectPostgres } from '../../src/stores/postgres.ts'
 import { connectRedis } from '../../src/stores/redis.ts'
-import { PARTITION_KINDS } from '../../src/stream/partition-of.ts'
-import { startIngestLoops } from '../../src/stream/start-ingest-loops.ts'
+import { PARTITION_KINDS } from '../../src/stream/partitions/partition-of.ts'
+import { startIngestLoops } from '../../src/stream/consume/start-ingest-loops.ts'
 import { applyWebBatch } from '../../src/web-events/apply-web-batch.ts'
 
 interface Order {

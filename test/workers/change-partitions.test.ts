@@ -4,10 +4,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { fenceKey, keptKey, streamKey } from '../../src/stream/keys.ts'
-import { acquireLease, renewLease } from '../../src/stream/lease.ts'
-import { allPartitions, partitionOf } from '../../src/stream/partition-of.ts'
-import { readPartitionMap } from '../../src/stream/partition-map.ts'
-import { unownedPartitions } from '../../src/stream/positions.ts'
+import { acquireLease, renewLease } from '../../src/stream/leases/lease.ts'
+import { allPartitions, partitionOf } from '../../src/stream/partitions/partition-of.ts'
+import { readPartitionMap } from '../../src/stream/partitions/partition-map.ts'
+import { unownedPartitions } from '../../src/stream/partitions/positions.ts'
 import { type Stack, openStack } from '../support/stack.ts'
 import {
   change,

@@ -4,13 +4,17 @@ import { uuidv7 } from 'uuidv7'
 import { expect, vi } from 'vitest'
 import type { Actor } from '../../src/audit/audit.ts'
 import type { Sql } from '../../src/stores/postgres.ts'
-import { type ChangeOptions, type ChangeResult, changePartitions } from '../../src/stream/change-partitions.ts'
-import { raiseFences } from '../../src/stream/fence.ts'
+import {
+  type ChangeOptions,
+  type ChangeResult,
+  changePartitions,
+} from '../../src/stream/partitions/change-partitions.ts'
+import { raiseFences } from '../../src/stream/partitions/fence.ts'
 import type { MicroBatch } from '../../src/stream/micro-batch.ts'
-import { PARTITION_KINDS, allPartitions } from '../../src/stream/partition-of.ts'
-import { beginChange, closeKinds, readPartitionMap } from '../../src/stream/partition-map.ts'
-import { readPositions } from '../../src/stream/positions.ts'
-import type { Submitter } from '../../src/stream/submit.ts'
+import { PARTITION_KINDS, allPartitions } from '../../src/stream/partitions/partition-of.ts'
+import { beginChange, closeKinds, readPartitionMap } from '../../src/stream/partitions/partition-map.ts'
+import { readPositions } from '../../src/stream/partitions/positions.ts'
+import type { Submitter } from '../../src/stream/publish/submit.ts'
 import { type IngestLab, applyOnce, batchOf, event } from './ingest-lab.ts'
 import { PATIENCE_MS } from '../support/at-load.ts'
 

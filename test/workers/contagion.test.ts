@@ -4,7 +4,7 @@
  */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { uuidv7 } from 'uuidv7'
-import { createContactCaches } from '../../src/contacts/contact-cache.ts'
+import { createContactCaches } from '../../src/contacts/load/contact-cache.ts'
 import { type Sql, connectPostgres } from '../../src/stores/postgres.ts'
 import type { DeadLetterRecord } from '../../src/stream/compose-dead-letter.ts'
 import type { ApplyContext } from '../../workers/attempt.ts'

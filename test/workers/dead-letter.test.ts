@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { uuidv7 } from 'uuidv7'
 import { type DeadLetterChange, listDeadLetters, replayDeadLetter } from '../../src/stream/dead-letter.ts'
 import type { IngestRequest } from '../../src/stream/entry.ts'
-import { dropDeadLetters } from '../../src/timeline/drop-dead-letters.ts'
+import { dropDeadLetters } from '../../src/timeline/resync/drop-dead-letters.ts'
 import { type Stack, openStack } from '../support/stack.ts'
 import { type IngestLab, applyOnce, batchOf, businessOf, event, openIngestLab } from './ingest-lab.ts'
 

@@ -11,10 +11,15 @@ import { type Redis, type RedisRole, connectRedis } from '../../src/stores/redis
 import type { IngestRequest } from '../../src/stream/entry.ts'
 import { backlogKey, streamKey } from '../../src/stream/keys.ts'
 import type { ApplyMicroBatch, MicroBatch, Outcome } from '../../src/stream/micro-batch.ts'
-import { PARTITION_KINDS, type PartitionKind, allPartitions, partitionOf } from '../../src/stream/partition-of.ts'
-import { type IngestLoops, startIngestLoops } from '../../src/stream/start-ingest-loops.ts'
-import type { Health } from '../../src/stream/watch-loops.ts'
-import { type NewIngestRequest, type Submitter, createSubmitter } from '../../src/stream/submit.ts'
+import {
+  PARTITION_KINDS,
+  type PartitionKind,
+  allPartitions,
+  partitionOf,
+} from '../../src/stream/partitions/partition-of.ts'
+import { type IngestLoops, startIngestLoops } from '../../src/stream/consume/start-ingest-loops.ts'
+import type { Health } from '../../src/stream/consume/watch-loops.ts'
+import { type NewIngestRequest, type Submitter, createSubmitter } from '../../src/stream/publish/submit.ts'
 import { batch, eventFact, track } from '../support/facts.ts'
 import { PATIENCE_MS } from '../support/at-load.ts'
 

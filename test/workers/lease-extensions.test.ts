@@ -1,7 +1,7 @@
 /** How much longer a lease lasts while its partition has batches that keep the thread busy. */
 import { expect, it } from 'vitest'
 import { MAX_LEASE_MS } from '../../src/config.ts'
-import { createLeaseExtensions } from '../../src/stream/lease-extensions.ts'
+import { createLeaseExtensions } from '../../src/stream/leases/lease-extensions.ts'
 
 const LEASE_MS = 3000
 

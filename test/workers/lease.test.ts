@@ -9,17 +9,17 @@ import {
   releaseLease,
   renewLease,
   renewLeases,
-} from '../../src/stream/lease.ts'
+} from '../../src/stream/leases/lease.ts'
 import {
   PARTITION_KINDS,
   LOW_PRIORITY_KINDS,
   URGENT_KINDS,
   allPartitions,
   kindOf,
-} from '../../src/stream/partition-of.ts'
-import { initPartitionMap as handOutAnew } from '../../src/stream/partition-map.ts'
-import { unownedPartitions } from '../../src/stream/positions.ts'
-import { type LeaseHolder, rebalanceLeases } from '../../src/stream/rebalance-leases.ts'
+} from '../../src/stream/partitions/partition-of.ts'
+import { initPartitionMap as handOutAnew } from '../../src/stream/partitions/partition-map.ts'
+import { unownedPartitions } from '../../src/stream/partitions/positions.ts'
+import { type LeaseHolder, rebalanceLeases } from '../../src/stream/leases/rebalance-leases.ts'
 import { type Stack, openStack } from '../support/stack.ts'
 import { type IngestLab, applyOnce, businessOf, event, openIngestLab } from './ingest-lab.ts'
 import { PATIENCE_MS, atLoad } from '../support/at-load.ts'

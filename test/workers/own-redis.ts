@@ -5,7 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { type AddressInfo, type Socket, connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { freePort } from '../../src/embedded/run-engine.ts'
+import { freePort } from '../../src/embedded/processes/run-engine.ts'
 import { connectRedis, whenReady } from '../../src/stores/redis.ts'
 
 export interface OwnRedis {

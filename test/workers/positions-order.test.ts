@@ -1,14 +1,14 @@
 /** Statements that lock several rows of `positions` lock them in the order of their names, so that no two deadlock. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
-import { acquireLease, releaseAll } from '../../src/stream/lease.ts'
-import { PARTITION_KINDS, allPartitions } from '../../src/stream/partition-of.ts'
+import { acquireLease, releaseAll } from '../../src/stream/leases/lease.ts'
+import { PARTITION_KINDS, allPartitions } from '../../src/stream/partitions/partition-of.ts'
 import {
   beginChange,
   closeKinds,
   initPartitionMap as openForRedis,
   readPartitionMap,
   switchPartitions,
-} from '../../src/stream/partition-map.ts'
+} from '../../src/stream/partitions/partition-map.ts'
 import { type Stack, openStack } from '../support/stack.ts'
 import { PARTITIONS, type IngestLab, openIngestLab } from './ingest-lab.ts'
 import { PATIENCE_MS } from '../support/at-load.ts'

@@ -1,10 +1,15 @@
 /** The single transaction that changes the number of partitions. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { streamKey } from '../../src/stream/keys.ts'
-import { acquireLease, readHolders, renewLease } from '../../src/stream/lease.ts'
-import { PARTITION_KINDS, allPartitions } from '../../src/stream/partition-of.ts'
-import { beginChange, closeKinds, readPartitionMap, switchPartitions } from '../../src/stream/partition-map.ts'
-import { readPositions } from '../../src/stream/positions.ts'
+import { acquireLease, readHolders, renewLease } from '../../src/stream/leases/lease.ts'
+import { PARTITION_KINDS, allPartitions } from '../../src/stream/partitions/partition-of.ts'
+import {
+  beginChange,
+  closeKinds,
+  readPartitionMap,
+  switchPartitions,
+} from '../../src/stream/partitions/partition-map.ts'
+import { readPositions } from '../../src/stream/partitions/positions.ts'
 import { type Stack, openStack } from '../support/stack.ts'
 import { change } from './changing-partitions.ts'
 import { type IngestLab, openIngestLab } from './ingest-lab.ts'

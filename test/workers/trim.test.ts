@@ -1,9 +1,9 @@
 /** Trimming has a pace of its own: entries that were passed leave the stream, but not with each micro-batch. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest'
-import { raiseFences } from '../../src/stream/fence.ts'
-import { readKept } from '../../src/stream/kept.ts'
+import { raiseFences } from '../../src/stream/partitions/fence.ts'
+import { readKept } from '../../src/stream/consume/kept.ts'
 import { backlogKey, keptKey, streamKey } from '../../src/stream/keys.ts'
-import { createTrimmer, trim } from '../../src/stream/trim.ts'
+import { createTrimmer, trim } from '../../src/stream/consume/trim.ts'
 import { type Stack, openStack } from '../support/stack.ts'
 import { PATIENCE_MS } from '../support/at-load.ts'
 

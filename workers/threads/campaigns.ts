@@ -1,10 +1,10 @@
 /** The campaigns thread: moves enrolments through their steps, and sends their messages. */
 import { ENGINE_SETTINGS, openEngine } from '../../src/campaigns/engine/open-engine.ts'
-import { runBranches } from '../../src/campaigns/engine/run-branches.ts'
+import { runBranches } from '../../src/campaigns/engine/branches/run-branches.ts'
 import { runCampaigns as run } from '../../src/campaigns/engine/run-campaigns.ts'
 import { connectClickHouse } from '../../src/stores/clickhouse.ts'
 import { type RedisRole, connectRedis } from '../../src/stores/redis.ts'
-import { createSubmitter } from '../../src/stream/submit.ts'
+import { createSubmitter } from '../../src/stream/publish/submit.ts'
 import { listenForWakeUps } from '../../src/stores/wake-ups.ts'
 import { guardOf } from '../../src/outbound/target-guard.ts'
 import { connectPostgres } from '../../src/stores/postgres.ts'

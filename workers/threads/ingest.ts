@@ -1,11 +1,16 @@
 /** An ingest thread: its connections, and the loops of its partitions. */
-import { createContactCaches } from '../../src/contacts/contact-cache.ts'
+import { createContactCaches } from '../../src/contacts/load/contact-cache.ts'
 import { readPartitions } from '../../src/migrate/migrate.ts'
 import { connectClickHouse } from '../../src/stores/clickhouse.ts'
 import { type Sql, connectPostgres } from '../../src/stores/postgres.ts'
 import { connectRedis } from '../../src/stores/redis.ts'
-import { kindOf, LOW_PRIORITY_KINDS, type PartitionKind, URGENT_KINDS } from '../../src/stream/partition-of.ts'
-import { startIngestLoops } from '../../src/stream/start-ingest-loops.ts'
+import {
+  kindOf,
+  LOW_PRIORITY_KINDS,
+  type PartitionKind,
+  URGENT_KINDS,
+} from '../../src/stream/partitions/partition-of.ts'
+import { startIngestLoops } from '../../src/stream/consume/start-ingest-loops.ts'
 import { applyBatch } from '../apply-batch.ts'
 import { DRY_RUN_SETTINGS } from '../find-poisoned.ts'
 import { createSuspects } from '../suspects.ts'

@@ -1,7 +1,7 @@
 /** The timeline thread: ships the outbox to ClickHouse. */
 import { connectClickHouse } from '../../src/stores/clickhouse.ts'
 import { connectPostgres } from '../../src/stores/postgres.ts'
-import { keepFilesClean } from '../../src/timeline/clean-files.ts'
+import { keepFilesClean } from '../../src/erasure/clean-files.ts'
 import { runTimeline as ship } from '../../src/timeline/run-timeline.ts'
 import type { ThreadBody } from './thread.ts'
 

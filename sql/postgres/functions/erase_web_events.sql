@@ -1,5 +1,5 @@
 -- Records the periods in which a person who is being erased used a browser. The web events of these periods are deleted
--- from ClickHouse (src/web-events/finish-web-erasures.ts), and late ones are rejected. Call this before the links are
+-- from ClickHouse (src/erasure/finish-web-erasures.ts), and late ones are rejected. Call this before the links are
 -- deleted.
 create or replace function erase_web_events(p_business uuid, p_ids uuid[]) returns void
 language sql

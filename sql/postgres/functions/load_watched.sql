@@ -1,4 +1,4 @@
--- Loads what the segments of businesses read from contacts, as columns (src/contacts/watched-facts.ts names them):
+-- Loads what the segments of businesses read from contacts, as columns (src/contacts/load/watched-facts.ts names them):
 -- setting up a statement costs more than its probes, and naming the fields of an object costs more than the fields.
 -- Each contact occurs once.
 --   p_watched  [{ business_id, events, fields, tags, revenue, windows, profile }]; null `events` means all statistics

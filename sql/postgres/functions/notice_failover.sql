@@ -1,6 +1,6 @@
 -- Called before partitions are acquired and before the outbox is shipped. When Postgres has a new timeline, its last
 -- commits may be lost. Then owners start again from the positions of this server, without what they remember, and
--- what waits for ClickHouse is compared with it before it is sent (src/timeline/claim-resends.ts). Returns true when a
+-- what waits for ClickHouse is compared with it before it is sent (src/timeline/shipping/claim-resends.ts). Returns true when a
 -- failover was noticed.
 create or replace function notice_failover() returns boolean
 language plpgsql

@@ -1,6 +1,6 @@
 -- Writes everything that one micro-batch decided, together with the position that it moves to: one statement, one
 -- transaction.
--- It is called in named notation (src/contacts/save-parameters.ts). A list is null when it is empty. Short lists are
+-- It is called in named notation (src/contacts/save/save-parameters.ts). A list is null when it is empty. Short lists are
 -- JSON arrays of records, named and typed where they are read below. Long lists are arrays of columns, which Postgres
 -- turns into rows with far less work; save-parameters.ts names the columns, in the order in which they are unnested
 -- here.

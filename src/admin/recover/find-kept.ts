@@ -2,7 +2,7 @@ import type { Sql } from '../../stores/postgres.ts'
 import type { Redis } from '../../stores/redis.ts'
 import { entryOf } from '../../stream/derive-ids.ts'
 import { streamKey } from '../../stream/keys.ts'
-import { readPositions } from '../../stream/positions.ts'
+import { readPositions } from '../../stream/partitions/positions.ts'
 import { compareIds } from '../../stream/stream-id.ts'
 
 /**

@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { commandActor } from '../../audit/command-actor.ts'
 import type { Config } from '../../config.ts'
-import { beginRecovery } from '../../timeline/begin-repair.ts'
+import { beginRecovery } from '../../timeline/resync/begin-repair.ts'
 import { type Command, CommandError, type Report, type CommandArguments } from '../command.ts'
 import { sizeOfSlice } from '../verify/compare-slices.ts'
 import { type SessionDeps, countContacts, readClock, requireMigrated, withStores } from '../verify/main.ts'

@@ -1,6 +1,6 @@
 /** Finds the identities of the people to whom lost events belong, in ClickHouse's snapshots and in Postgres. */
 import type { Sql } from '../../stores/postgres.ts'
-import { quoted } from '../../timeline/look-up-events.ts'
+import { quoted } from '../../outbox/look-up-events.ts'
 import type { CompareDeps } from '../verify/kind.ts'
 import { queryClickHouse } from '../verify/query-clickhouse.ts'
 

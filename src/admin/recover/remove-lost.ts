@@ -1,6 +1,6 @@
 /** Removes data from ClickHouse that Postgres does not know. Each step can be repeated. */
 import type { ClickHouseClient } from '../../stores/clickhouse.ts'
-import { LONG_STATEMENT_SETTINGS, quoted } from '../../timeline/look-up-events.ts'
+import { LONG_STATEMENT_SETTINGS, quoted } from '../../outbox/look-up-events.ts'
 import { textLiteral } from '../../stores/clickhouse-literal.ts'
 
 export interface LostData {

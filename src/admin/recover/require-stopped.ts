@@ -1,5 +1,5 @@
 import type { Sql } from '../../stores/postgres.ts'
-import { leaseIsHeld } from '../../stream/lease.ts'
+import { leaseIsHeld } from '../../stream/leases/lease.ts'
 import { sleep } from '../../async/sleep.ts'
 import { CommandError } from '../command.ts'
 

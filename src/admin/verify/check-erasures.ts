@@ -4,7 +4,7 @@
  */
 import type { ClickHouseClient } from '../../stores/clickhouse.ts'
 import type { Sql } from '../../stores/postgres.ts'
-import { quoted } from '../../timeline/look-up-events.ts'
+import { quoted } from '../../outbox/look-up-events.ts'
 import { findLeftoverBrowsers, type Leftover } from './find-leftover-browsers.ts'
 import type { BusinessKind, CompareDeps, Fragment } from './kind.ts'
 import { confirmDifferences } from './confirm-differences.ts'

@@ -4,7 +4,7 @@
  * their members follow later.
  */
 import { sleep } from '../../async/sleep.ts'
-import { type ConfigCache, loadBusinesses } from '../../contacts/load-businesses.ts'
+import { type ConfigCache, loadBusinesses } from '../../contacts/load/load-businesses.ts'
 import { compareMembers, type MemberComparison, type WrongMember } from './compare-members.ts'
 import { correctMembers } from './correct-members.ts'
 import { isComparable } from './expected-membership.ts'

@@ -4,14 +4,14 @@
  * interpreters of rules. In rules that count or sum events of the timeline, it means that the members are wrong.
  * Excludes rules that are being computed.
  */
-import { loadBusinesses } from '../../contacts/load-businesses.ts'
-import { arrayLiteral } from '../../contacts/write-columns.ts'
+import { loadBusinesses } from '../../contacts/load/load-businesses.ts'
+import { arrayLiteral } from '../../stores/write-columns.ts'
 import type { FieldType } from '../../rules/events/facts.ts'
 import type { ResolvedRule } from '../../rules/segments/rule.ts'
 import { COMPILED_SETTINGS, compileToClickHouse } from '../../segments/compile-to-clickhouse.ts'
 import type { Sql } from '../../stores/postgres.ts'
-import { quoted } from '../../timeline/look-up-events.ts'
-import { requestResync } from '../../timeline/request-resync.ts'
+import { quoted } from '../../outbox/look-up-events.ts'
+import { requestResync } from '../../timeline/resync/request-resync.ts'
 import { compareMembers } from './compare-members.ts'
 import type { BusinessKind, CompareDeps, RepairDeps } from './kind.ts'
 import { confirmDifferences } from './confirm-differences.ts'

@@ -6,7 +6,7 @@
 import { PROFILE_COLUMNS } from '../../contacts/profile-columns.ts'
 import { STAGES } from '../../rules/events/journey-stage.ts'
 import type { Sql } from '../../stores/postgres.ts'
-import { quoted } from '../../timeline/look-up-events.ts'
+import { quoted } from '../../outbox/look-up-events.ts'
 import type { Different, DifferentFact, FactKind, Fragment, Scope } from './kind.ts'
 
 const where = (sql: Sql, scope: Scope, column: string): Fragment =>

@@ -5,7 +5,7 @@
  */
 import type { ClickHouseClient } from '../../stores/clickhouse.ts'
 import type { Sql } from '../../stores/postgres.ts'
-import { quoted } from '../../timeline/look-up-events.ts'
+import { quoted } from '../../outbox/look-up-events.ts'
 import { countOf } from './contact-kinds.ts'
 import { findInOutbox, withMergedIds } from './find-in-outbox.ts'
 import { findLost } from './find-lost.ts'

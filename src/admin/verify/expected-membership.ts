@@ -1,6 +1,6 @@
-import type { CompiledSegment, CompiledSegments } from '../../rules/segments/compile-segments.ts'
-import { viewFacts } from '../../rules/segments/view-facts.ts'
-import { earlierOf } from '../../rules/segments/watch-item.ts'
+import type { CompiledSegment, CompiledSegments } from '../../rules/segments/compile/compile-segments.ts'
+import { viewFacts } from '../../rules/segments/membership/view-facts.ts'
+import { earlierOf } from '../../rules/segments/membership/watch-item.ts'
 import type { ContactState } from '../../rules/state.ts'
 
 export interface ExpectedMembership {

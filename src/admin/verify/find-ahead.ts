@@ -3,7 +3,7 @@
  * does not touch them, because it would overwrite the only copy of the data that Postgres lost. `admin recover` saves
  * that data first.
  */
-import { quoted } from '../../timeline/look-up-events.ts'
+import { quoted } from '../../outbox/look-up-events.ts'
 import { countOf } from './contact-kinds.ts'
 import { findLost, type LostEvent } from './find-lost.ts'
 import type { CompareDeps, Different } from './kind.ts'

@@ -1,5 +1,5 @@
 import type { Sql } from '../../stores/postgres.ts'
-import { lookUpEvents } from '../../timeline/look-up-events.ts'
+import { lookUpEvents } from '../../outbox/look-up-events.ts'
 import { readTimelineRow, type TimelineRow } from '../../outbox/timeline-row.ts'
 import { linesOf } from '../../outbox/pack-events.ts'
 import type { CompareDeps, Different } from './kind.ts'

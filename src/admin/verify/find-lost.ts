@@ -4,7 +4,7 @@
  * the event was received in the time that the outbox covers but is not in the outbox.
  */
 import type { Sql } from '../../stores/postgres.ts'
-import { quoted } from '../../timeline/look-up-events.ts'
+import { quoted } from '../../outbox/look-up-events.ts'
 import { SELECT_EVENT, type TimelineRow } from '../../outbox/timeline-row.ts'
 import { listInOutbox } from './find-in-outbox.ts'
 import type { CompareDeps } from './kind.ts'

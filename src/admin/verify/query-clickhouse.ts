@@ -1,6 +1,6 @@
 import type { ClickHouseSettings } from '@clickhouse/client'
 import type { ClickHouseClient } from '../../stores/clickhouse.ts'
-import { LONG_STATEMENT_SETTINGS } from '../../timeline/look-up-events.ts'
+import { LONG_STATEMENT_SETTINGS } from '../../outbox/look-up-events.ts'
 
 /** Limits the load: at most two threads, a time limit, and little memory before data is spilled to the disk. */
 const SETTINGS = {

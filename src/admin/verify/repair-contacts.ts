@@ -4,8 +4,8 @@
  */
 import type { ClickHouseClient } from '../../stores/clickhouse.ts'
 import type { Sql } from '../../stores/postgres.ts'
-import { quoted } from '../../timeline/look-up-events.ts'
-import { requestResync } from '../../timeline/request-resync.ts'
+import { quoted } from '../../outbox/look-up-events.ts'
+import { requestResync } from '../../timeline/resync/request-resync.ts'
 import { EVENT_COLUMNS, type TimelineRow } from '../../outbox/timeline-row.ts'
 import { countOf, isRepairedBy } from './contact-kinds.ts'
 import { correctPostgres } from './correct-postgres.ts'

@@ -5,7 +5,7 @@
 import type { Logger } from '../../log.ts'
 import type { ClickHouseClient } from '../../stores/clickhouse.ts'
 import { textLiteral } from '../../stores/clickhouse-literal.ts'
-import { queryWithRetry } from '../../timeline/query-with-retry.ts'
+import { queryWithRetry } from '../../timeline/reading/query-with-retry.ts'
 import { BacktestError } from './backtest-error.ts'
 
 export interface AskDeps {

@@ -6,7 +6,7 @@ import { addStatistic } from '../../rules/events/add-statistic.ts'
 import type { Channel } from '../../rules/events/facts.ts'
 import { stageOf } from '../../rules/events/journey-stage.ts'
 import { addAmounts } from '../../rules/events/money.ts'
-import type { SegmentFacts } from '../../rules/segments/facts.ts'
+import type { SegmentFacts } from '../../rules/segments/membership/facts.ts'
 import type { EarlierEvents, History } from './load-histories.ts'
 import type { PastPerson } from './load-people.ts'
 

@@ -2,7 +2,7 @@
 import { longestWindow } from '../../rules/campaigns/caps.ts'
 import { type Step, walkSteps } from '../../rules/campaigns/steps.ts'
 import type { MessageChannel } from '../../rules/messages/message-channel.ts'
-import { type CompiledSegment, compileSegments } from '../../rules/segments/compile-segments.ts'
+import { type CompiledSegment, compileSegments } from '../../rules/segments/compile/compile-segments.ts'
 import { resolveRule } from '../../rules/segments/resolve-rule.ts'
 import { type Definitions, rulesOf } from '../../segments/load-definitions.ts'
 import type { Campaign } from '../campaign.ts'

@@ -1,9 +1,9 @@
 /** Data of contacts that branches read as of today. */
 import { walkSteps } from '../../rules/campaigns/steps.ts'
-import type { SegmentFacts } from '../../rules/segments/facts.ts'
+import type { SegmentFacts } from '../../rules/segments/membership/facts.ts'
 import { readFacts } from '../../segments/read-facts.ts'
 import type { Sql } from '../../stores/postgres.ts'
-import { isInvalidQuery } from '../../timeline/query-with-retry.ts'
+import { isInvalidQuery } from '../../timeline/reading/query-with-retry.ts'
 import { askTimeline, readAnswered, windowsOfRules } from '../branch-answers.ts'
 import type { AskDeps } from './ask-clickhouse.ts'
 import { BacktestError } from './backtest-error.ts'

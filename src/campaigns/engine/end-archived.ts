@@ -1,5 +1,5 @@
 import type { EngineDeps } from './engine-deps.ts'
-import { endEnrolments } from './store-moves.ts'
+import { endEnrolments } from './claim/store-moves.ts'
 import { inTransaction } from '../../stores/transaction.ts'
 
 /** Number of contacts whose enrolments end in one transaction. */

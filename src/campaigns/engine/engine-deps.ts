@@ -4,12 +4,12 @@ import type { Logger } from '../../log.ts'
 import type { RenderService } from '../../messages/templates/renderer.ts'
 import type { TargetGuard } from '../../outbound/target-guard.ts'
 import type { Sql } from '../../stores/postgres.ts'
-import type { DueFinder } from './find-due.ts'
-import type { MessageBatches } from './message-batches.ts'
-import type { Submit } from '../../stream/submit.ts'
+import type { DueFinder } from './claim/find-due.ts'
+import type { MessageBatches } from './send/message-batches.ts'
+import type { Submit } from '../../stream/publish/submit.ts'
 import type { WakeUps } from '../../stores/wake-ups.ts'
-import type { Transports } from './transports.ts'
-import type { VersionCache } from './version-cache.ts'
+import type { Transports } from './send/transports.ts'
+import type { VersionCache } from './claim/version-cache.ts'
 
 export interface EngineDeps {
   sql: Sql

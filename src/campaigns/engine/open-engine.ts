@@ -2,10 +2,10 @@ import { createSemaphores } from '../../async/semaphore.ts'
 import { createRenderService } from '../../messages/templates/renderer.ts'
 import { NO_WAKE_UPS } from '../../stores/wake-ups.ts'
 import type { EngineDeps } from './engine-deps.ts'
-import { createDueFinder } from './find-due.ts'
-import { createMessageBatches } from './message-batches.ts'
-import { createTransports } from './transports.ts'
-import { createVersionCache } from './version-cache.ts'
+import { createDueFinder } from './claim/find-due.ts'
+import { createMessageBatches } from './send/message-batches.ts'
+import { createTransports } from './send/transports.ts'
+import { createVersionCache } from './claim/version-cache.ts'
 
 /** Time limit of one attempt, including the wait for a connection of a mail server. */
 const ATTEMPT_MS = 20_000

@@ -1,4 +1,4 @@
-import { readContact } from '../../contacts/read-contact.ts'
+import { readContact } from '../../contacts/read/read-contact.ts'
 import { loadContactValues } from '../../messages/templates/load-contact-values.ts'
 import { longestWindow } from '../../rules/campaigns/caps.ts'
 import { type Cap, type Definition, MAX_AT_MOST } from '../../rules/campaigns/definition.ts'

@@ -5,7 +5,7 @@ import type { ContactIdentity } from '../../rules/contact-parts.ts'
 import { CHANNELS, type Identity, type Profile, type Subscriptions } from '../../rules/events/facts.ts'
 import { STAGES } from '../../rules/events/journey-stage.ts'
 import type { TraitEntry } from '../../rules/events/traits.ts'
-import type { SegmentFacts } from '../../rules/segments/facts.ts'
+import type { SegmentFacts } from '../../rules/segments/membership/facts.ts'
 import { UNKNOWN_CONTACT } from '../../messages/templates/contact-values.ts'
 
 export interface Person {

@@ -1,10 +1,10 @@
-import type { SegmentFacts } from '../../rules/segments/facts.ts'
+import type { SegmentFacts } from '../../rules/segments/membership/facts.ts'
 import { type Step, walkSteps } from '../../rules/campaigns/steps.ts'
 import { readFacts } from '../../segments/read-facts.ts'
 import { type ShippingPatience, waitUntilShipped } from '../../segments/wait-until-shipped.ts'
 import type { ClickHouseClient } from '../../stores/clickhouse.ts'
 import type { Sql } from '../../stores/postgres.ts'
-import { isInvalidQuery } from '../../timeline/query-with-retry.ts'
+import { isInvalidQuery } from '../../timeline/reading/query-with-retry.ts'
 import { askTimeline, readAnswered, windowsOfRules } from '../branch-answers.ts'
 import type { RuleContext } from '../branch-rules.ts'
 

@@ -4,13 +4,14 @@ import { type ErrorCode, RequestError } from '../../errors.ts'
 import { originOf } from '../../businesses/settings.ts'
 import { trimText } from '../../rules/events/text.ts'
 import { type UnkeyedEndpoint, chargeAddress, chargeUnkeyed } from './charge.ts'
-import { invalidRequest, isRecord } from '../http/check-body.ts'
+import { invalidRequest } from '../http/check-body.ts'
 import type { RequestContext, AppContext, Route } from '../app-context.ts'
 import { requireUsable } from './authenticate.ts'
 import type { Business } from './find-business.ts'
 import { type BodyLimit, readJson } from '../http/read-body.ts'
-import { readId } from '../http/read-id.ts'
+import { readId } from '../../rules/read-id.ts'
 import { type ReceivedBody, receiveBody } from '../http/receive-body.ts'
+import { isRecord } from '../../rules/is-record.ts'
 
 /** The error codes that any call from a page can get. */
 export const PAGE_ERRORS: readonly ErrorCode[] = [

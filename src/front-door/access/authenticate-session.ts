@@ -5,7 +5,7 @@ import { type Session, findRole, findSession, recordSessionUse } from '../../acc
 import { RequestError } from '../../errors.ts'
 import type { AppContext, Reply, RequestContext, Route } from '../app-context.ts'
 import { pageLanguage } from '../http/page-language.ts'
-import { readId } from '../http/read-id.ts'
+import { readId } from '../../rules/read-id.ts'
 import { chargeSession } from './charge.ts'
 import { type ReadCost, acquireReadSlots } from './concurrency-limit.ts'
 import type { Handler, Principal } from './principal.ts'

@@ -3,10 +3,10 @@
  * their last values.
  */
 import { observeDeliveries } from '../../deliveries/observe-deliveries.ts'
-import { findStalled } from '../../stream/stalled-partitions.ts'
+import { findStalled } from '../../stream/consume/stalled-partitions.ts'
 import { describeDurability, readDurability } from '../../stores/redis-durability.ts'
 import { readPersistence } from '../../stream/read-persistence.ts'
-import { observeOutbox } from '../../timeline/observe-outbox.ts'
+import { observeOutbox } from '../../timeline/shipping/observe-outbox.ts'
 import { queryStore } from '../access/query-store.ts'
 import { STORES } from '../../rules/lateness.ts'
 import type { AppContext } from '../app-context.ts'

@@ -1,7 +1,7 @@
 /** Reads how many bytes of requests wait in the streams for a worker, and for how long. */
-import { readKept } from '../../stream/kept.ts'
+import { readKept } from '../../stream/consume/kept.ts'
 import { backlogKey, streamKey } from '../../stream/keys.ts'
-import { readPositions } from '../../stream/positions.ts'
+import { readPositions } from '../../stream/partitions/positions.ts'
 import type { AppContext } from '../app-context.ts'
 
 type Deps = Pick<AppContext, 'sql' | 'redis' | 'now'>

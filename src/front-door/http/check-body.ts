@@ -4,6 +4,7 @@ import { TypeCompiler, ValueErrorType, type ValueError } from '@sinclair/typebox
 import { type Issue, RequestError } from '../../errors.ts'
 import { isClean, trimText } from '../../rules/events/text.ts'
 import { faultOf } from '../../rules/faults.ts'
+import { isRecord } from '../../rules/is-record.ts'
 
 /**
  * Limits of the error answer: a hostile body can have a hundred thousand faults, in fields with names of any length.
@@ -91,10 +92,6 @@ function compileCleanItems(schema: TSchema): Clean {
     const limited: unknown[] = value.slice(0, maxItems + 1)
     return clean === undefined ? limited : limited.map(clean)
   }
-}
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /**

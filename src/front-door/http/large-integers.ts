@@ -3,7 +3,7 @@
  * parsed objects, so that the reader of an event or of an item of a batch can warn of its own.
  */
 import { sanitiseText } from '../../rules/events/text.ts'
-import { isRecord } from './check-body.ts'
+import { isRecord } from '../../rules/is-record.ts'
 
 /** Limits of the paths of one body, against the cost of a hostile one. Nothing of a call is nested so deep. */
 const MAX_PATHS = 1_000

@@ -3,9 +3,10 @@
  * are still accepted.
  */
 import { ERRORS, type ErrorCode, type Issue, RequestError } from '../../errors.ts'
-import { isRecord, summarise } from './check-body.ts'
+import { summarise } from './check-body.ts'
 import { trimText } from '../../rules/events/text.ts'
 import type { Business } from '../access/find-business.ts'
+import { isRecord } from '../../rules/is-record.ts'
 
 export interface Rejection {
   code: ErrorCode

@@ -7,7 +7,7 @@ import { type Handler, type Principal, keyRead, keyWrite } from '../access/princ
 import { type DashboardRoute, businessRoute } from '../access/authenticate-session.ts'
 import { type AppContext, BODY_ERRORS, KEYED_ERRORS, type RequestContext, type Route } from '../app-context.ts'
 import type { Operation } from '../openapi/operation.ts'
-import { MEMBER_BODY_ERRORS, MEMBER_ERRORS } from './dashboard/session.ts'
+import { MEMBER_BODY_ERRORS, MEMBER_ERRORS } from './dashboard/people/session.ts'
 
 /**
  * Reads a chart, also for callers without a request: `context` needs only the URL with the parameters, and the time.

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { closed, oneOf, dateTime } from './reply-fields.ts'
 import { FIELD_TYPES } from '../../rules/events/facts.ts'
-import { listCustomFields } from '../../contacts/list-custom-fields.ts'
+import { listCustomFields } from '../../contacts/read/list-custom-fields.ts'
 import { type Principal, keyRead } from '../access/principal.ts'
 import { type RequestContext, type AppContext, KEYED_ERRORS, type Reply, type Route } from '../app-context.ts'
 

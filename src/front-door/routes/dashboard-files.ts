@@ -9,7 +9,7 @@ import { RequestError } from '../../errors.ts'
 import type { AppContext, RequestContext, Route } from '../app-context.ts'
 import { acceptsEncoding, matchesEtag } from '../http/negotiate.ts'
 import { pageLanguage, readCookie } from '../http/page-language.ts'
-import { readId } from '../http/read-id.ts'
+import { readId } from '../../rules/read-id.ts'
 import { type Manifest, dataHints, hintsFor } from './dashboard-hints.ts'
 
 const BUILT = new URL('../../dashboard/built/', import.meta.url)

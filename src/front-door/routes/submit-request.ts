@@ -10,7 +10,7 @@ import type {
   IdentifyBatchAnswer,
   TrackAnswer,
 } from '../../stream/entry.ts'
-import type { NewIngestRequest, SubmitResult } from '../../stream/submit.ts'
+import type { NewIngestRequest, SubmitResult } from '../../stream/publish/submit.ts'
 import { outcomeUnknown } from '../http/outcome-unknown.ts'
 import { prefers } from '../http/prefers.ts'
 import type { RequestContext, AppContext } from '../app-context.ts'

@@ -1,4 +1,4 @@
-import { isRecord } from '../http/check-body.ts'
+import { isRecord } from '../../rules/is-record.ts'
 
 /**
  * Returns a warning for each of `traits`, `tags` and `value` in the body of a caller without a secret key (decisions,

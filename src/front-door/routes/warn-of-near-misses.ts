@@ -5,7 +5,7 @@
 import type { TSchema } from '@sinclair/typebox'
 import { MAX_NAME, nameDistance } from '../../rules/events/name-distance.ts'
 import { sanitiseText } from '../../rules/events/text.ts'
-import { isRecord } from '../http/check-body.ts'
+import { isRecord } from '../../rules/is-record.ts'
 
 /** Shorter names are similar to too many words. */
 const MIN_LETTERS = 5

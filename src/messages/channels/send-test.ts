@@ -2,7 +2,7 @@
 import { uuidv7 } from 'uuidv7'
 import { type Actor, recordAttempt, recordOutcome } from '../../audit/audit.ts'
 import type { Config } from '../../config.ts'
-import { readContact } from '../../contacts/read-contact.ts'
+import { readContact } from '../../contacts/read/read-contact.ts'
 import type { TargetGuard } from '../../outbound/target-guard.ts'
 import { type Fault, faultOf } from '../../rules/faults.ts'
 import { readPhone } from '../../rules/identity/read-phone.ts'

@@ -1,7 +1,7 @@
 /** Sends the mail that asks a person to confirm an opt-in, and returns the provider's answer. */
 import { uuidv7 } from 'uuidv7'
 import { type Actor, recordContactAudit } from '../../audit/audit.ts'
-import { type Contact, readContact } from '../../contacts/read-contact.ts'
+import { type Contact, readContact } from '../../contacts/read/read-contact.ts'
 import type { Sql } from '../../stores/postgres.ts'
 import { loadChannel, openSetup } from '../channels/channels.ts'
 import type { SendOutcome } from '../channels/provider.ts'

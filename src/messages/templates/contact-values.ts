@@ -1,4 +1,4 @@
-import type { Contact } from '../../contacts/read-contact.ts'
+import type { Contact } from '../../contacts/read/read-contact.ts'
 import type { ProfileField } from '../../rules/events/facts.ts'
 import type { MessageContact } from './values.ts'
 

@@ -1,4 +1,4 @@
-import { type Contact, showIdentities } from '../../contacts/read-contact.ts'
+import { type Contact, showIdentities } from '../../contacts/read/read-contact.ts'
 import type { Sql } from '../../stores/postgres.ts'
 import { contactValues } from './contact-values.ts'
 import type { MessageContact } from './values.ts'

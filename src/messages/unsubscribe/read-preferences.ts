@@ -1,6 +1,6 @@
 /** Data of a person's preference page: the choices for each channel, and which of them the page may undo. */
 import { CHANNELS, type Channel } from '../../rules/events/facts.ts'
-import { arrayLiteral } from '../../contacts/write-columns.ts'
+import { arrayLiteral } from '../../stores/write-columns.ts'
 import type { Sql } from '../../stores/postgres.ts'
 import type { Subscriber } from './token.ts'
 

@@ -1,7 +1,7 @@
 import { addStatistic } from '../events/add-statistic.ts'
 import { meaningOfName } from '../events/interpret.ts'
 import { stageOf } from '../events/journey-stage.ts'
-import type { SegmentFacts } from '../segments/facts.ts'
+import type { SegmentFacts } from '../segments/membership/facts.ts'
 import type { SimulatedEvent } from './simulate.ts'
 
 /**

@@ -1,5 +1,5 @@
 import type { Fault } from '../faults.ts'
-import { type RuleContext, readRule } from '../segments/read-rule.ts'
+import { type RuleContext, readRule } from '../segments/reading/read-rule.ts'
 import type { BranchStep } from './steps.ts'
 
 /**

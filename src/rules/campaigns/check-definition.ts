@@ -1,6 +1,6 @@
 import { type Fault, moveFault } from '../faults.ts'
-import type { RuleContext } from '../segments/read-rule.ts'
-import { type Faults, addFaults, fault } from '../segments/reading.ts'
+import type { RuleContext } from '../segments/reading/read-rule.ts'
+import { type Faults, addFaults, fault } from '../segments/reading/reading.ts'
 import { traitFaults } from '../identity/decide-edit.ts'
 import { checkBranch } from './check-branch.ts'
 import type { Definition } from './definition.ts'

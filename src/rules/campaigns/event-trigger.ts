@@ -1,6 +1,6 @@
 /** A trigger by an event (campaigns, "A campaign"). */
 import type { Source } from '../events/facts.ts'
-import { type SeenEvent, compileWhere } from '../segments/compile-where.ts'
+import { type SeenEvent, compileWhere } from '../segments/compile/compile-where.ts'
 import type { PropertyCondition } from '../segments/rule.ts'
 
 /** Sources that a trigger may require: only servers. Otherwise pages trigger, too. */

@@ -1,6 +1,6 @@
 /** The settings of a business for all of its campaigns. */
 import type { Fault } from '../faults.ts'
-import type { Faults, RawObject } from '../segments/reading.ts'
+import type { Faults, RawObject } from '../segments/reading/reading.ts'
 import { type Cap, DEFAULT_QUIET_HOURS, type Definition, type QuietHours } from './definition.ts'
 import { readCaps, readQuietHours } from './read-definition.ts'
 import { take } from './read-words.ts'

@@ -1,5 +1,5 @@
 import type { Fault } from '../faults.ts'
-import { type Faults, type RawObject, fault, readOneOf } from '../segments/reading.ts'
+import { type Faults, type RawObject, fault, readOneOf } from '../segments/reading/reading.ts'
 import {
   CAP_ACTIONS,
   type Cap,

@@ -1,7 +1,15 @@
 import type { FieldType } from '../events/facts.ts'
 import { trimText } from '../events/text.ts'
-import { readRuleForm } from '../segments/read-rule.ts'
-import { type Faults, type RawObject, addFaults, fault, isObject, readName, readOneOf } from '../segments/reading.ts'
+import { readRuleForm } from '../segments/reading/read-rule.ts'
+import {
+  type Faults,
+  type RawObject,
+  addFaults,
+  fault,
+  isObject,
+  readName,
+  readOneOf,
+} from '../segments/reading/reading.ts'
 import { MAX_EVENT, MAX_LEVELS, MAX_PARTS, MAX_STEPS, MAX_STEP_ID } from './definition.ts'
 import { readDuration } from './read-duration.ts'
 import { readUpdate as readUpdateOf } from './read-update.ts'

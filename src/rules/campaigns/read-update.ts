@@ -1,7 +1,7 @@
 import { moveFault } from '../faults.ts'
 import { readTags } from '../events/tags.ts'
 import { readTraits } from '../events/traits.ts'
-import { type Faults, type RawObject, addFaults, fault, isObject } from '../segments/reading.ts'
+import { type Faults, type RawObject, addFaults, fault, isObject } from '../segments/reading/reading.ts'
 import { take } from './read-words.ts'
 import type { UpdateStep } from './steps.ts'
 

@@ -1,6 +1,6 @@
 import type { Fault } from '../faults.ts'
-import { neededType } from '../segments/needed-type.ts'
-import { type Faults, type RawObject, fault } from '../segments/reading.ts'
+import { neededType } from '../segments/reading/needed-type.ts'
+import { type Faults, type RawObject, fault } from '../segments/reading/reading.ts'
 import type { PropertyCondition } from '../segments/rule.ts'
 import { readTriggerWhere } from './read-event-trigger.ts'
 import { take, takeObject } from './read-words.ts'

@@ -1,7 +1,7 @@
 /** Reads the keys of a definition from values of any type. Null counts as absent. */
 import { trimText } from '../events/text.ts'
 import { MESSAGE_CHANNELS, type MessageChannel } from '../messages/message-channel.ts'
-import { type Faults, type RawObject, fault, isObject, readOneOf, show } from '../segments/reading.ts'
+import { type Faults, type RawObject, fault, isObject, readOneOf, show } from '../segments/reading/reading.ts'
 
 export function take(raw: RawObject, word: string): unknown {
   return Object.hasOwn(raw, word) ? (raw[word] ?? undefined) : undefined

@@ -1,7 +1,7 @@
 import type { FieldType } from '../events/facts.ts'
 import { MAX_TAGS } from '../limits.ts'
 import { fits } from '../events/traits.ts'
-import type { SegmentFacts } from '../segments/facts.ts'
+import type { SegmentFacts } from '../segments/membership/facts.ts'
 import type { UpdateStep } from './steps.ts'
 
 /**

@@ -1,5 +1,5 @@
 /** A trigger by the browser's automatic capture (campaigns, "A campaign"). */
-import { compileWhere } from '../segments/compile-where.ts'
+import { compileWhere } from '../segments/compile/compile-where.ts'
 import type { PropertyCondition } from '../segments/rule.ts'
 import type { HitKind } from '../visitors/web-facts.ts'
 

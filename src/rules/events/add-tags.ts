@@ -1,7 +1,7 @@
 /** Tags are added up to a limit (decisions, "Identity"). */
 import { type Changes, type DecisionContext, deltaOf } from '../changes.ts'
 import { MAX_TAGS, UnreadError, countOf, showCount } from '../limits.ts'
-import { readWatched, watchFact } from '../segments/watch-item.ts'
+import { readWatched, watchFact } from '../segments/membership/watch-item.ts'
 import type { ContactState } from '../state.ts'
 
 /** @returns a warning when tags were skipped at the limit */

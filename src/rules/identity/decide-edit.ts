@@ -9,7 +9,7 @@ import { type FieldType, PROFILE_FIELDS, type ProfileField, type TraitValue } fr
 import { type Fault, faultOf } from '../faults.ts'
 import { setField } from './fill-profile.ts'
 import type { CampaignStep, EditDecision, EditRequest, Item } from '../item.ts'
-import { readWatched, watchFact } from '../segments/watch-item.ts'
+import { readWatched, watchFact } from '../segments/membership/watch-item.ts'
 import type { ContactState } from '../state.ts'
 import { contactById } from './contact-by-id.ts'
 import { editIdentities, identityFaults } from './edit-identities.ts'

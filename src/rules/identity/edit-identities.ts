@@ -2,7 +2,7 @@
 import { type Changes, type DecisionContext, deltaOf } from '../changes.ts'
 import type { EditFact } from '../events/facts.ts'
 import { type Fault, faultOf } from '../faults.ts'
-import { watchFact } from '../segments/watch-item.ts'
+import { watchFact } from '../segments/membership/watch-item.ts'
 import { type ContactState, identityKey } from '../state.ts'
 import { ADDRESS_KINDS, type AddressKind, namePrimary, restorePrimary } from './make-primary.ts'
 import { moveBehind } from './prove-email.ts'

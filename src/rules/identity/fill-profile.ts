@@ -5,7 +5,7 @@
  */
 import { type Changes, type DecisionContext, deltaOf } from '../changes.ts'
 import { PROFILE_FIELDS, type Profile, type ProfileField } from '../events/facts.ts'
-import { watchFact } from '../segments/watch-item.ts'
+import { watchFact } from '../segments/membership/watch-item.ts'
 import { type ContactState, type State, waitsForKey } from '../state.ts'
 
 /** One value, and whether it came from a page. */

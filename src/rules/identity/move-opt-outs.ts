@@ -1,7 +1,7 @@
 /** An opt-out belongs to an address. When the address moves to another contact, the opt-out moves with it. */
 import type { DecisionContext } from '../changes.ts'
 import type { Channel, IdentityKind } from '../events/facts.ts'
-import { watchFact } from '../segments/watch-item.ts'
+import { watchFact } from '../segments/membership/watch-item.ts'
 import type { ContactState } from '../state.ts'
 
 const CHANNELS_OF: Record<IdentityKind, readonly Channel[]> = {

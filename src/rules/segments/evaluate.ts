@@ -1,6 +1,6 @@
 import type { FieldType } from '../events/facts.ts'
-import { compileRule } from './compile-rule.ts'
-import type { SegmentFacts } from './facts.ts'
+import { compileRule } from './compile/compile-rule.ts'
+import type { SegmentFacts } from './membership/facts.ts'
 import type { ResolvedRule } from './rule.ts'
 
 /**

@@ -1,9 +1,9 @@
 import type { FieldType } from '../events/facts.ts'
-import { compileCondition } from './compile-condition.ts'
-import type { Seen } from './compiled-condition.ts'
+import { compileCondition } from './compile/compile-condition.ts'
+import type { Seen } from './compile/compiled-condition.ts'
 import { matches } from './evaluate.ts'
-import type { SegmentFacts } from './facts.ts'
-import { windowedConditionsOf } from './windows-of.ts'
+import type { SegmentFacts } from './membership/facts.ts'
+import { windowedConditionsOf } from './windows/windows-of.ts'
 import type { Condition, ResolvedFactCondition, ResolvedRule, ResolvedSegmentCondition } from './rule.ts'
 
 /** A rule as it was written, with its answers and the values that each condition read. */

@@ -2,7 +2,7 @@ import { type DecisionContext, type TimelineFact } from '../changes.ts'
 import type { VisitorChange } from './visitor-changes.ts'
 import { meaningOfName } from '../events/interpret.ts'
 import { countEvents, countOrders } from '../events/record-event.ts'
-import { refreshForHistory } from '../segments/refresh-windows.ts'
+import { refreshForHistory } from '../segments/windows/refresh-windows.ts'
 import { type ContactState, type VisitorState, scopedKey, waitsForKey } from '../state.ts'
 
 /**

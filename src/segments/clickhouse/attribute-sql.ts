@@ -1,8 +1,8 @@
 import { columnOf as profileColumnOf } from '../../contacts/profile-columns.ts'
 import type { IdentityKind } from '../../rules/events/facts.ts'
 import { STAGES } from '../../rules/events/journey-stage.ts'
-import { stagesOf } from '../../rules/segments/compare-stages.ts'
-import { channelOf, currencyOf } from '../../rules/segments/reads-of.ts'
+import { stagesOf } from '../../rules/segments/compile/compare-stages.ts'
+import { channelOf, currencyOf } from '../../rules/segments/membership/reads-of.ts'
 import type {
   AttributeCondition,
   BooleanOperator,

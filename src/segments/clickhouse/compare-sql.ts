@@ -1,7 +1,7 @@
 /** Operators of conditions as ClickHouse SQL, equal to those of src/rules/segments. Each takes a defined value. */
-import { instantOf, spanOf } from '../../rules/segments/compare-dates.ts'
-import { boundOf, boundsOf } from '../../rules/segments/compare-numbers.ts'
-import { textsOf } from '../../rules/segments/compare-texts.ts'
+import { instantOf, spanOf } from '../../rules/segments/compile/compare-dates.ts'
+import { boundOf, boundsOf } from '../../rules/segments/compile/compare-numbers.ts'
+import { textsOf } from '../../rules/segments/compile/compare-texts.ts'
 import { unitsAround } from '../../rules/segments/decimals.ts'
 import type { DateOperator, NumberOperator, RuleNumber, RuleValue, TextOperator } from '../../rules/segments/rule.ts'
 import { textLiteral } from '../../stores/clickhouse-literal.ts'

@@ -1,5 +1,5 @@
 /** Conditions on values in JSON: custom fields, and properties of events. */
-import { INDEX, namesOf } from '../../rules/segments/property-path.ts'
+import { INDEX, namesOf } from '../../rules/segments/reading/property-path.ts'
 import type { BooleanOperator, NumberOperator, TextOperator } from '../../rules/segments/rule.ts'
 import { textLiteral } from '../../stores/clickhouse-literal.ts'
 import { conditionSql, FALSE, numberSql, type Operand, textSql, TRUE } from './compare-sql.ts'

@@ -1,5 +1,5 @@
 import type { WindowedCondition } from '../../rules/segments/rule.ts'
-import { windowKey } from '../../rules/segments/window-key.ts'
+import { windowKey } from '../../rules/segments/windows/window-key.ts'
 
 /** What the conditions of a rule read; collected while they are compiled. */
 export interface Sources {

@@ -1,6 +1,6 @@
 /** Windowed counts and sums over the events of the timeline (segments, "Windowed counts and sums"). */
-import { neededType } from '../../rules/segments/needed-type.ts'
-import { spanOf } from '../../rules/segments/compare-dates.ts'
+import { neededType } from '../../rules/segments/reading/needed-type.ts'
+import { spanOf } from '../../rules/segments/compile/compare-dates.ts'
 import type { NumberOperator, PropertyCondition, TextOperator, WindowedCondition } from '../../rules/segments/rule.ts'
 import { textLiteral } from '../../stores/clickhouse-literal.ts'
 import { conditionSql, numberSql, textSql } from './compare-sql.ts'

@@ -1,6 +1,6 @@
-import { inSnakeCase } from '../../contacts/in-snake-case.ts'
-import { arrayLiteral } from '../../contacts/write-columns.ts'
-import type { DoneRefresh } from '../../rules/segments/window-refresh.ts'
+import { inSnakeCase } from '../../stores/in-snake-case.ts'
+import { arrayLiteral } from '../../stores/write-columns.ts'
+import type { DoneRefresh } from '../../rules/segments/windows/window-refresh.ts'
 import type { Sql } from '../../stores/postgres.ts'
 
 /** A contact whose counts and sums have to be read. */

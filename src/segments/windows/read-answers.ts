@@ -1,4 +1,4 @@
-import { hashWindowKey } from '../../contacts/window-hashes.ts'
+import { hashWindowKey } from '../../contacts/save/window-hashes.ts'
 import type { Queryable } from '../../stores/postgres.ts'
 
 export interface WindowAnswers {

@@ -1,9 +1,9 @@
 /** Reads counts and sums of contacts from the timeline in ClickHouse. */
-import { spanOf } from '../../rules/segments/compare-dates.ts'
+import { spanOf } from '../../rules/segments/compile/compare-dates.ts'
 import { addDecimals } from '../../rules/segments/add-decimals.ts'
 import type { WindowedCondition } from '../../rules/segments/rule.ts'
-import { type WindowEvent, type WindowReading, emptyReading } from '../../rules/segments/window-reading.ts'
-import type { Window } from '../../rules/segments/windows-of.ts'
+import { type WindowEvent, type WindowReading, emptyReading } from '../../rules/segments/windows/window-reading.ts'
+import type { Window } from '../../rules/segments/windows/windows-of.ts'
 import { textLiteral } from '../../stores/clickhouse-literal.ts'
 import type { ClickHouseClient } from '../../stores/clickhouse.ts'
 import { COMPILED_SETTINGS } from '../compile-to-clickhouse.ts'

@@ -3,7 +3,7 @@
  * workers fill, so the views, merged contacts and erased people are as in production. Equal sizes give equal rows.
  */
 import type { ClickHouseClient } from '../../../src/stores/clickhouse.ts'
-import { LONG_STATEMENT_SETTINGS } from '../../../src/timeline/look-up-events.ts'
+import { LONG_STATEMENT_SETTINGS } from '../../../src/outbox/look-up-events.ts'
 
 export interface HistorySize {
   contacts: number

@@ -3,7 +3,7 @@
  * achieved.
  */
 import { readFile } from 'node:fs/promises'
-import { hashKey } from '../../../src/contacts/collect-lookups.ts'
+import { hashKey } from '../../../src/contacts/load/collect-lookups.ts'
 import type { EventFact } from '../../../src/rules/events/facts.ts'
 import { type Sql, connectPostgres } from '../../../src/stores/postgres.ts'
 import { serveTask } from '../task.ts'

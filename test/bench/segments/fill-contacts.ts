@@ -4,7 +4,7 @@
  */
 import type { ClickHouseClient } from '../../../src/stores/clickhouse.ts'
 import type { Sql } from '../../../src/stores/postgres.ts'
-import { LONG_STATEMENT_SETTINGS } from '../../../src/timeline/look-up-events.ts'
+import { LONG_STATEMENT_SETTINGS } from '../../../src/outbox/look-up-events.ts'
 import { NAMES } from '../generator/traffic.ts'
 
 export interface FilledSize {

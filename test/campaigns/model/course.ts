@@ -1,7 +1,7 @@
 /** One life: the product, the reference model, and what workers have in flight in both. */
 import { expect } from 'vitest'
 import type { ClaimedUpdate } from '../../../src/campaigns/engine/apply-update.ts'
-import type { ClaimedSend } from '../../../src/campaigns/engine/claim-due.ts'
+import type { ClaimedSend } from '../../../src/campaigns/engine/claim/claim-due.ts'
 import type { Pipeline } from '../../support/facts.ts'
 import type { Stack } from '../../support/stack.ts'
 import type { Engine, Shop } from '../engine-lab.ts'

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { superuserUrl } from '../../../src/embedded/prepare-postgres.ts'
+import { superuserUrl } from '../../../src/embedded/postgres/prepare-postgres.ts'
 import { connectPostgres } from '../../../src/stores/postgres.ts'
 import { type Seen, readFigure, untilSeen } from '../look-as-operator.ts'
 import type { Attempt } from '../ledger.ts'

@@ -1,5 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { LOW_PRIORITY_KINDS, type PartitionKind, URGENT_KINDS, kindOf } from '../../../src/stream/partition-of.ts'
+import {
+  LOW_PRIORITY_KINDS,
+  type PartitionKind,
+  URGENT_KINDS,
+  kindOf,
+} from '../../../src/stream/partitions/partition-of.ts'
 import { isKept } from '../ledger.ts'
 import type { Scenario } from '../run-scenario.ts'
 import type { World } from '../world.ts'

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { streamKey, workersKey } from '../../../src/stream/keys.ts'
-import { LOW_PRIORITY_KINDS, URGENT_KINDS } from '../../../src/stream/partition-of.ts'
+import { LOW_PRIORITY_KINDS, URGENT_KINDS } from '../../../src/stream/partitions/partition-of.ts'
 import { canFakeClocks, withClock } from '../fake-clock.ts'
 import type { Handle } from '../run-process.ts'
 import type { Scenario, Stage } from '../run-scenario.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { applyEvents } from '../../../src/rules/campaigns/apply-events.ts'
-import type { SegmentFacts } from '../../../src/rules/segments/facts.ts'
+import type { SegmentFacts } from '../../../src/rules/segments/membership/facts.ts'
 
 const FACTS: SegmentFacts = {
   createdAt: 0,

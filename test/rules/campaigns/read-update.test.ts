@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { updateFacts } from '../../../src/rules/campaigns/update-facts.ts'
 import type { UpdateStep } from '../../../src/rules/campaigns/steps.ts'
-import { emptyWatchedFacts } from '../../../src/rules/segments/watched-facts.ts'
+import { emptyWatchedFacts } from '../../../src/rules/segments/membership/watched-facts.ts'
 import { definitionOf, faultsOf } from './read.ts'
 
 const update = (fields: object) => ({ steps: [{ id: 'u', type: 'update', ...fields }] })

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { type SegmentRule, compileSegments } from '../../../src/rules/segments/compile-segments.ts'
-import { dependsOn, isTimed, readsOf } from '../../../src/rules/segments/reads-of.ts'
-import { ruleWarnings } from '../../../src/rules/segments/rule-warnings.ts'
+import { type SegmentRule, compileSegments } from '../../../src/rules/segments/compile/compile-segments.ts'
+import { dependsOn, isTimed, readsOf } from '../../../src/rules/segments/membership/reads-of.ts'
+import { ruleWarnings } from '../../../src/rules/segments/reading/rule-warnings.ts'
 import type { Rule } from '../../../src/rules/segments/rule.ts'
-import { windowKey } from '../../../src/rules/segments/window-key.ts'
+import { windowKey } from '../../../src/rules/segments/windows/window-key.ts'
 import { factsOf, withField } from './facts-of.ts'
 import { resolved } from './rule-of.ts'
 

@@ -1,4 +1,4 @@
-import type { SegmentFacts } from '../../../src/rules/segments/facts.ts'
+import type { SegmentFacts } from '../../../src/rules/segments/membership/facts.ts'
 
 /** Returns the facts of a contact that has only the given ones. */
 export function factsOf(given: Partial<SegmentFacts> = {}): SegmentFacts {

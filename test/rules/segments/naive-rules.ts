@@ -5,7 +5,7 @@
 import { Temporal } from 'temporal-polyfill'
 import type { FieldType } from '../../../src/rules/events/facts.ts'
 import { STAGES } from '../../../src/rules/events/journey-stage.ts'
-import type { SegmentFacts } from '../../../src/rules/segments/facts.ts'
+import type { SegmentFacts } from '../../../src/rules/segments/membership/facts.ts'
 import type { AttributeCondition, Condition, CustomFieldCondition, Rule } from '../../../src/rules/segments/rule.ts'
 
 export interface NaiveWorld {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { readRule } from '../../../src/rules/segments/read-rule.ts'
+import { readRule } from '../../../src/rules/segments/reading/read-rule.ts'
 import type { Rule } from '../../../src/rules/segments/rule.ts'
 
 const TAG: Rule = { tag: 'vip', operator: 'has' }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { SegmentFacts } from '../../../src/rules/segments/facts.ts'
-import { windowKey } from '../../../src/rules/segments/window-key.ts'
+import type { SegmentFacts } from '../../../src/rules/segments/membership/facts.ts'
+import { windowKey } from '../../../src/rules/segments/windows/window-key.ts'
 import { factsOf, withEvent, withField } from './facts-of.ts'
 import { holds } from './rule-of.ts'
 

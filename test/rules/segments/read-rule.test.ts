@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { FieldType } from '../../../src/rules/events/facts.ts'
-import { type RuleContext, readRule } from '../../../src/rules/segments/read-rule.ts'
+import { type RuleContext, readRule } from '../../../src/rules/segments/reading/read-rule.ts'
 import { ATTRIBUTES } from '../../../src/rules/segments/rule.ts'
 import { runs } from '../../support/runs.ts'
 import { ruleOf, segmentsOf } from './worlds.ts'

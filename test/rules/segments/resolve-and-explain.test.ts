@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { explainRule } from '../../../src/rules/segments/explain-rule.ts'
-import type { SegmentFacts } from '../../../src/rules/segments/facts.ts'
+import type { SegmentFacts } from '../../../src/rules/segments/membership/facts.ts'
 import { resolveRule } from '../../../src/rules/segments/resolve-rule.ts'
 import type { Condition, Rule } from '../../../src/rules/segments/rule.ts'
-import { windowKey } from '../../../src/rules/segments/window-key.ts'
+import { windowKey } from '../../../src/rules/segments/windows/window-key.ts'
 import { factsOf, withEvent, withField } from './facts-of.ts'
 import { type World, resolved } from './rule-of.ts'
 

@@ -1,7 +1,7 @@
-import { compileSegments } from '../../../src/rules/segments/compile-segments.ts'
+import { compileSegments } from '../../../src/rules/segments/compile/compile-segments.ts'
 import type { FieldType } from '../../../src/rules/events/facts.ts'
-import type { SegmentFacts } from '../../../src/rules/segments/facts.ts'
-import { readRule } from '../../../src/rules/segments/read-rule.ts'
+import type { SegmentFacts } from '../../../src/rules/segments/membership/facts.ts'
+import { readRule } from '../../../src/rules/segments/reading/read-rule.ts'
 import { resolveRule } from '../../../src/rules/segments/resolve-rule.ts'
 import type { ResolvedRule, Rule } from '../../../src/rules/segments/rule.ts'
 

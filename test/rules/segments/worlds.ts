@@ -4,10 +4,10 @@ import type { FieldType } from '../../../src/rules/events/facts.ts'
 import { CHANNELS, PROFILE_FIELDS } from '../../../src/rules/events/facts.ts'
 import { STAGES } from '../../../src/rules/events/journey-stage.ts'
 import type { TraitEntry } from '../../../src/rules/events/traits.ts'
-import type { SegmentFacts } from '../../../src/rules/segments/facts.ts'
+import type { SegmentFacts } from '../../../src/rules/segments/membership/facts.ts'
 import type { Condition, PropertyCondition, Rule, WindowedCondition } from '../../../src/rules/segments/rule.ts'
 import { order } from './naive-rules.ts'
-import { windowKey } from '../../../src/rules/segments/window-key.ts'
+import { windowKey } from '../../../src/rules/segments/windows/window-key.ts'
 
 export const BASE = Date.parse('2026-11-20T12:00:00Z')
 export const CURRENCY = 'EUR'

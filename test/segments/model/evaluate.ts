@@ -1,7 +1,7 @@
 import type { FieldType } from '../../../src/rules/events/facts.ts'
 import { matches } from '../../../src/rules/segments/evaluate.ts'
-import type { SegmentFacts } from '../../../src/rules/segments/facts.ts'
-import { factConditionsOf } from '../../../src/rules/segments/reads-of.ts'
+import type { SegmentFacts } from '../../../src/rules/segments/membership/facts.ts'
+import { factConditionsOf } from '../../../src/rules/segments/membership/reads-of.ts'
 import type { ResolvedFactCondition, ResolvedRule } from '../../../src/rules/segments/rule.ts'
 
 /** Evaluates a rule from Postgres, which it compiles each time. */

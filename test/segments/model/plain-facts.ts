@@ -4,7 +4,7 @@
  */
 import type { Channel, FieldType, IdentityKind, Profile } from '../../../src/rules/events/facts.ts'
 import type { TraitEntry } from '../../../src/rules/events/traits.ts'
-import type { SegmentFacts } from '../../../src/rules/segments/facts.ts'
+import type { SegmentFacts } from '../../../src/rules/segments/membership/facts.ts'
 import type { ResolvedRule } from '../../../src/rules/segments/rule.ts'
 import type { Queryable } from '../../../src/stores/postgres.ts'
 

@@ -4,7 +4,7 @@ import { type ReadLimits, QueryFault, READ_LIMITS, openReader } from '../../../a
 import { createTtlCache } from '../../../async/ttl-cache.ts'
 import { faultOf } from '../../../rules/faults.ts'
 import type { Handler } from '../../access/principal.ts'
-import { readId } from '../../http/read-id.ts'
+import { readId } from '../../../rules/read-id.ts'
 import type { BusinessEndpoint, ChartSource } from '../business-endpoint.ts'
 import { clickHouseUnavailable } from '../../health/clickhouse-unavailable.ts'
 import { MAX_BUCKETS } from './read-parameters.ts'

@@ -2,7 +2,7 @@
 import { droppedRule } from '../../../analytics/funnel-segment.ts'
 import { FUNNEL_ORDERS, type FunnelQuery } from '../../../analytics/funnel-sql.ts'
 import { readFunnel, readFunnelContacts } from '../../../analytics/funnel.ts'
-import { fault } from '../../../rules/segments/reading.ts'
+import { fault } from '../../../rules/segments/reading/reading.ts'
 import { readPosition, toPage } from '../../../segments/page-position.ts'
 import type { RequestContext } from '../../app-context.ts'
 import { PAGE_QUERY, invalidCursor, readPage } from '../../http/read-page.ts'

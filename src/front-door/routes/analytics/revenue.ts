@@ -3,7 +3,7 @@ import { INTERVALS } from '../../../analytics/buckets.ts'
 import { NOTHING, type CurrencyRevenue, readRevenue } from '../../../analytics/revenue.ts'
 import { readRevenueCohorts } from '../../../analytics/revenue-cohorts.ts'
 import { trimText } from '../../../rules/events/text.ts'
-import { readName } from '../../../rules/segments/reading.ts'
+import { readName } from '../../../rules/segments/reading/reading.ts'
 import type { BusinessEndpoint } from '../business-endpoint.ts'
 import { PERIOD_PARAMETERS, chartEndpoint, intervalParameter, toIso } from './chart.ts'
 import {

@@ -7,8 +7,9 @@ import type { WebTriggerName } from '../../../rules/campaigns/web-trigger.ts'
 import { takeObject } from '../../../rules/campaigns/read-words.ts'
 import { trimText } from '../../../rules/events/text.ts'
 import { readIso } from '../../../rules/events/read-iso.ts'
-import type { Faults } from '../../../rules/segments/reading.ts'
-import { invalidRequest, isRecord } from '../../http/check-body.ts'
+import type { Faults } from '../../../rules/segments/reading/reading.ts'
+import { invalidRequest } from '../../http/check-body.ts'
+import { isRecord } from '../../../rules/is-record.ts'
 
 /** For broadcasts. */
 export const MAX_DAYS_AHEAD = 365

@@ -1,12 +1,12 @@
 /** Edits, consent and erasure. All of them go through the business's live partition, like every change to a contact. */
 import { type ContactRequest, changeContact } from '../../../contacts/change-contact.ts'
-import { listCustomFields } from '../../../contacts/list-custom-fields.ts'
-import { readContact } from '../../../contacts/read-contact.ts'
+import { listCustomFields } from '../../../contacts/read/list-custom-fields.ts'
+import { readContact } from '../../../contacts/read/read-contact.ts'
 import { scrubOutbox } from '../../../outbox/scrub-outbox.ts'
 import { traitFaults } from '../../../rules/identity/decide-edit.ts'
 import type { EditFact, Subscriptions } from '../../../rules/events/facts.ts'
 import { type Fault, faultOf } from '../../../rules/faults.ts'
-import { readEngagement } from '../../../timeline/read-engagement.ts'
+import { readEngagement } from '../../../timeline/reading/read-engagement.ts'
 import { type Principal, keyWrite } from '../../access/principal.ts'
 import { compileCheck, invalidRequest, requireBody, uncleanIssues } from '../../http/check-body.ts'
 import {
@@ -21,7 +21,7 @@ import { CONTACT_EXAMPLE } from '../../openapi/examples.ts'
 import { BODY_LIMITS } from '../../http/read-body.ts'
 import { contactNotFound } from './contact-not-found.ts'
 import { readEdit } from './read-edit.ts'
-import { readId } from '../../http/read-id.ts'
+import { readId } from '../../../rules/read-id.ts'
 import { receiveBody } from '../../http/receive-body.ts'
 import { EditedData, ErasedData, SubscriptionsData } from './reply-schemas.ts'
 import { QueuedData } from '../reply-fields.ts'
@@ -29,7 +29,7 @@ import { CONFIRMATION_REQUESTED, requestConfirmation } from './request-confirmat
 import { SubscriptionsSchema } from './subscriptions-schema.ts'
 import { EditSchema } from './edit-schema.ts'
 import { submitRequest, withWarnings } from '../submit-request.ts'
-import { forgetRequests } from '../../requests/request-store.ts'
+import { forgetRequests } from '../../../request-log/request-store.ts'
 import { acquireSlot } from '../../access/concurrency-limit.ts'
 
 const checkSubscriptions = compileCheck(SubscriptionsSchema)

@@ -1,12 +1,12 @@
 /** Reads the filters of a list of contacts from a query. */
-import type { ContactFilter } from '../../../contacts/list-contacts.ts'
+import type { ContactFilter } from '../../../contacts/read/list-contacts.ts'
 import { STAGES } from '../../../rules/events/journey-stage.ts'
 import { trimText } from '../../../rules/events/text.ts'
 import { faultOf } from '../../../rules/faults.ts'
 import { hasSegment } from '../../../segments/list-segments.ts'
 import type { AppContext } from '../../app-context.ts'
 import { invalidRequest, uncleanIssues } from '../../http/check-body.ts'
-import { readId } from '../../http/read-id.ts'
+import { readId } from '../../../rules/read-id.ts'
 import { segmentNotFound } from '../segments/segment-not-found.ts'
 
 export const MAX_QUERY = 256

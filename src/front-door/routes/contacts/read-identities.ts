@@ -5,7 +5,7 @@ import { type Fault, faultOf, moveFault } from '../../../rules/faults.ts'
 import { PRIMARY_FIELDS } from '../../../rules/identity/edit-identities.ts'
 import { readIdentity } from '../../../rules/identity/identity.ts'
 import { ADDRESS_KINDS, type AddressKind } from '../../../rules/identity/make-primary.ts'
-import { isRecord } from '../../http/check-body.ts'
+import { isRecord } from '../../../rules/is-record.ts'
 
 interface SentIdentities {
   primaryEmail?: string

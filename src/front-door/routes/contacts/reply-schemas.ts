@@ -12,7 +12,7 @@ import {
   nextCursor,
 } from '../reply-fields.ts'
 import { ConfirmationData } from './confirmation-schema.ts'
-import { MAX_VISITORS } from '../../../contacts/read-contact.ts'
+import { MAX_VISITORS } from '../../../contacts/read/read-contact.ts'
 import { CLICK_IDS, PROFILE_FIELDS, UTM_FIELDS } from '../../../rules/events/facts.ts'
 import { TimelineEventSchema } from '../../../outbox/timeline-row.ts'
 import { STAGES } from '../../../rules/events/journey-stage.ts'

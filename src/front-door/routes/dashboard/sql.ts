@@ -3,7 +3,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import { type Issue, RequestError } from '../../../errors.ts'
 import { faultOf } from '../../../rules/faults.ts'
 import { STATEMENT_LIMITS } from '../../../rules/statement-limits.ts'
-import { readSchema } from '../../../timeline/read-schema.ts'
+import { readSchema } from '../../../timeline/reading/read-schema.ts'
 import {
   MAX_QUERIES,
   MAX_QUERY_NAME,
@@ -13,19 +13,19 @@ import {
   deleteQuery,
   listQueries,
   updateQuery,
-} from '../../../timeline/saved-queries.ts'
-import type { StatementFault } from '../../../timeline/statement-error.ts'
-import { runAs } from '../../../timeline/statement-runner.ts'
+} from '../../../analytics/sql-page/saved-queries.ts'
+import type { StatementFault } from '../../../analytics/sql-page/statement-error.ts'
+import { runAs } from '../../../analytics/sql-page/statement-runner.ts'
 import { type DashboardRoute, businessRoute } from '../../access/authenticate-session.ts'
 import type { Principal } from '../../access/principal.ts'
 import type { AppContext, Reply, RequestContext } from '../../app-context.ts'
 import { compileCheck, invalidRequest, requireBody, uncleanIssues } from '../../http/check-body.ts'
 import { BODY_LIMITS, readJson } from '../../http/read-body.ts'
-import { readId } from '../../http/read-id.ts'
+import { readId } from '../../../rules/read-id.ts'
 import { text } from '../body-fields.ts'
 import { closed, count, orNull, uuid } from '../reply-fields.ts'
 import { clickHouseUnavailable } from '../../health/clickhouse-unavailable.ts'
-import { MEMBER_BODY_ERRORS, MEMBER_ERRORS } from './session.ts'
+import { MEMBER_BODY_ERRORS, MEMBER_ERRORS } from './people/session.ts'
 
 const { seconds, memoryBytes, rows, characters, parameters: maxParameters, parameterCharacters } = STATEMENT_LIMITS
 

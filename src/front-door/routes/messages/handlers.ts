@@ -6,14 +6,14 @@ import {
   renderAgain,
   settleMessage,
 } from '../../../campaigns/read-messages.ts'
-import { resolveContact } from '../../../contacts/resolve-contact.ts'
+import { resolveContact } from '../../../contacts/read/resolve-contact.ts'
 import { RequestError } from '../../../errors.ts'
 import { faultOf } from '../../../rules/faults.ts'
 import type { Principal } from '../../access/principal.ts'
 import type { AppContext, Reply, RequestContext } from '../../app-context.ts'
 import { compileCheck, invalidRequest, requireBody } from '../../http/check-body.ts'
 import { BODY_LIMITS } from '../../http/read-body.ts'
-import { readId } from '../../http/read-id.ts'
+import { readId } from '../../../rules/read-id.ts'
 import { invalidCursor, queryOf, readPage } from '../../http/read-page.ts'
 import { receiveBody } from '../../http/receive-body.ts'
 import { SettleSchema } from './schemas.ts'

@@ -1,4 +1,4 @@
-import { readRule } from '../../../rules/segments/read-rule.ts'
+import { readRule } from '../../../rules/segments/reading/read-rule.ts'
 import { resolveRule } from '../../../rules/segments/resolve-rule.ts'
 import { loadDefinitions, rulesOf } from '../../../segments/load-definitions.ts'
 import { previewRule } from '../../../segments/preview-rule.ts'

@@ -1,7 +1,7 @@
 import { RequestError } from '../../../errors.ts'
 import { faultOf } from '../../../rules/faults.ts'
 import type { RequestContext } from '../../app-context.ts'
-import { readId } from '../../http/read-id.ts'
+import { readId } from '../../../rules/read-id.ts'
 
 export const segmentNotFound = () => new RequestError('not_found', { reason: faultOf('', 'no_segment') })
 

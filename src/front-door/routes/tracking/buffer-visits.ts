@@ -11,7 +11,7 @@ import { BURST_MS, type LinkVisit, isBurst } from '../../../rules/messages/is-bu
 import { type MessageEventFact, messageEventKey } from '../../../rules/messages/message-event.ts'
 import type { Sql } from '../../../stores/postgres.ts'
 import type { Redis } from '../../../stores/redis.ts'
-import type { Submitter } from '../../../stream/submit.ts'
+import type { Submitter } from '../../../stream/publish/submit.ts'
 import type { RateLimiter } from '../../access/rate-limiter.ts'
 
 /** An opened message, or an opened link in it. */

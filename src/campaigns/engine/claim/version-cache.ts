@@ -1,0 +1,52 @@
+/** Caches the versions of published campaigns, which never change. */
+import type { Definition } from '../../../rules/campaigns/definition.ts'
+import { walkSteps } from '../../../rules/campaigns/steps.ts'
+import type { MessageChannel } from '../../../rules/messages/message-channel.ts'
+import type { Queryable } from '../../../stores/postgres.ts'
+import { type VersionKey, readVersion } from '../../versions.ts'
+
+/** Maximum number of versions: each can have a few hundred kilobytes. */
+const MAX_CACHED = 300
+
+export interface Version {
+  definition: Definition
+  /** Channels of its messages. */
+  channels: readonly MessageChannel[]
+  /** Events that its steps wait for. */
+  awaited: readonly string[]
+  hasBranches: boolean
+}
+
+export interface VersionCache {
+  /** Null when there is none. */
+  read(sql: Queryable, key: VersionKey): Promise<Version | null>
+}
+
+export function createVersionCache(): VersionCache {
+  const known = new Map<string, Version>()
+  return {
+    async read(sql, key) {
+      const name = `${key.businessId} ${key.campaignId} ${key.version}`
+      const cached = known.get(name)
+      known.delete(name)
+      const version = cached ?? digest(await readVersion(sql, key))
+      if (version === null) return null
+      known.set(name, version)
+      const [oldest] = known.keys()
+      if (known.size > MAX_CACHED && oldest !== undefined) known.delete(oldest)
+      return version
+    },
+  }
+}
+
+function digest(definition: Definition | null): Version | null {
+  if (definition === null) return null
+  const steps = walkSteps(definition.steps).map(({ step }) => step)
+  const channels = [...new Set(steps.flatMap((step) => (step.type === 'send' ? [step.channel] : [])))]
+  return {
+    definition,
+    channels,
+    awaited: [...new Set(steps.flatMap((step) => (step.type === 'wait_for' ? [step.event] : [])))],
+    hasBranches: steps.some(({ type }) => type === 'branch'),
+  }
+}

@@ -1,0 +1,93 @@
+/** Transports of the recently used channels, with their open connections. */
+import { type ChannelKey, type StoredChannel, loadChannel, openSetup } from '../../../messages/channels/channels.ts'
+import { createBatcher } from '../../../async/batcher.ts'
+import { loadOnce } from './message-batches.ts'
+import type { OutgoingMessage, SendOutcome, Transport, TransportDeps } from '../../../messages/channels/provider.ts'
+import { requireProvider } from '../../../messages/channels/providers.ts'
+import { reachableUrl } from '../../../messages/callbacks/reachable-url.ts'
+import type { Config } from '../../../config.ts'
+import { type MessageKey, loadMessageKey } from '../../../messages/message-key.ts'
+
+export interface Sent {
+  provider: string
+  outcome: SendOutcome
+}
+
+export interface Transports {
+  /** Throws SealError when the secrets of the channel cannot be decrypted. */
+  send(key: ChannelKey, message: OutgoingMessage, signal: AbortSignal): Promise<Sent>
+  /** Closes transports that were not used lately. */
+  closeIdle(): void
+  /** Call it when no message is in flight. */
+  close(): void
+}
+
+interface Opened {
+  revision: string | null
+  provider: string
+  transport: Transport
+  inFlight: number
+  usedAt: number
+}
+
+const IDLE_MS = 60_000
+
+interface TransportsDeps extends Omit<TransportDeps, 'callbackUrl'> {
+  config: Pick<Config, 'publicUrl' | 'port' | 'secretsKey'>
+}
+
+export function createTransports(deps: TransportsDeps): Transports {
+  const opened = new Map<string, Opened>()
+  const channels = createBatcher((keys: ChannelKey[]) => loadOnce(keys, (key) => loadChannel(deps.sql, key)), {
+    most: 64,
+  })
+  /** Transports that were replaced while messages were in flight. */
+  const retired = new Set<Opened>()
+
+  const retire = (name: string, one: Opened): void => {
+    opened.delete(name)
+    if (one.inFlight === 0) one.transport.close()
+    else retired.add(one)
+  }
+  const open = (key: ChannelKey, stored: StoredChannel, messageKey: MessageKey): Opened => {
+    const name = `${key.businessId} ${key.channel}`
+    const known = opened.get(name)
+    if (known?.revision === stored.revision && known.provider === stored.provider) return known
+    if (known) retire(name, known)
+    const provider = requireProvider(stored.provider)
+    const url = reachableUrl(deps.config, messageKey, { ...key, provider: provider.name })
+    const setup = openSetup(key, stored, deps.config.secretsKey)
+    const transport = provider.open(setup, { ...deps, ...(url !== null && { callbackUrl: url }) })
+    const one = {
+      revision: stored.revision,
+      provider: provider.name,
+      transport,
+      inFlight: 0,
+      usedAt: performance.now(),
+    }
+    opened.set(name, one)
+    return one
+  }
+
+  return {
+    async send(key, message, signal) {
+      const messageKey = await loadMessageKey(deps.sql)
+      const one = open(key, await channels.run(key), messageKey)
+      one.inFlight += 1
+      try {
+        return { provider: one.provider, outcome: await one.transport.send(message, signal) }
+      } finally {
+        one.inFlight -= 1
+        one.usedAt = performance.now()
+        if (one.inFlight === 0 && retired.delete(one)) one.transport.close()
+      }
+    },
+    closeIdle() {
+      for (const [name, one] of opened)
+        if (one.inFlight === 0 && performance.now() - one.usedAt > IDLE_MS) retire(name, one)
+    },
+    close() {
+      for (const [name, one] of opened) retire(name, one)
+    },
+  }
+}

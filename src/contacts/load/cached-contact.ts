@@ -1,0 +1,108 @@
+/**
+ * A contact as the cache stores it. There are hundreds of thousands of these objects, and the garbage collector visits
+ * them all. So empty fields are left out, and if a contact has only one identity, it is stored only as the key.
+ */
+import type { IdentityKind } from '../../rules/events/facts.ts'
+import { type ContactState, type ContactIdentity, identityKey } from '../../rules/state.ts'
+
+/** An identity field of a call. */
+export type SentIdentity = { business_id: string; kind: IdentityKind; value: string }
+
+type Parts = Pick<
+  ContactState,
+  'profile' | 'pageFilled' | 'enrolments' | 'goalLastAt' | 'subscriptions' | 'cleared' | 'facts'
+>
+
+export interface CachedContact extends Pick<
+  ContactState,
+  'id' | 'businessId' | 'createdAt' | 'version' | 'keyed' | 'stage' | 'tags' | 'browsers'
+> {
+  /** The `identityKey` of the only identity; null for a contact with several identities, or none. */
+  onlyKey: string | null
+  /** Whether the only identity is proven. */
+  proven: boolean
+  /** Whether the only identity was made primary. */
+  isPrimary: boolean
+  /** Null when `onlyKey` is set. */
+  identities: ContactIdentity[] | null
+  /** The parts that are not empty; null when all are empty. */
+  parts: Partial<Parts> | null
+}
+
+/** @param businessId one shared string for all contacts: each call has its own copy. */
+export function toCachedContact(contact: ContactState, businessId: string): CachedContact {
+  const { id, createdAt, version, keyed, stage, tags, browsers, identities } = contact
+  const only = identities.length === 1 ? identities[0] : undefined
+  return {
+    id,
+    businessId,
+    createdAt,
+    version,
+    keyed,
+    stage,
+    tags,
+    browsers,
+    onlyKey: only ? identityKey(businessId, only.kind, only.value) : null,
+    proven: only?.proven ?? false,
+    isPrimary: only?.isPrimary ?? false,
+    identities: only ? null : identities,
+    parts: partsOf(contact),
+  }
+}
+
+/** Updates the fields that can change while the contact's identities stay the same. */
+export function refreshCachedContact(cached: CachedContact, contact: ContactState): void {
+  cached.version = contact.version
+  cached.stage = contact.stage
+  cached.tags = contact.tags
+  cached.browsers = contact.browsers
+  cached.parts = partsOf(contact)
+}
+
+/** @param sent the identity that found the contact */
+export function fromCachedContact(cached: CachedContact, sent: SentIdentity): ContactState {
+  const { id, createdAt, version, keyed, stage, tags, browsers, proven, isPrimary, identities, parts } = cached
+  return {
+    id,
+    businessId: sent.business_id,
+    createdAt,
+    version,
+    keyed,
+    stage,
+    identities: identities ?? [{ kind: sent.kind, value: sent.value, proven, ...(isPrimary && { isPrimary }) }],
+    profile: parts?.profile ?? {},
+    pageFilled: parts?.pageFilled ?? 0,
+    enrolments: parts?.enrolments ?? [],
+    goalLastAt: parts?.goalLastAt ?? new Map<string, number>(),
+    subscriptions: parts?.subscriptions ?? {},
+    tags,
+    cleared: parts?.cleared ?? null,
+    browsers,
+    mergedIds: [],
+    facts: parts?.facts ?? null,
+  }
+}
+
+/** Returns the keys that the contact was stored under, as `identityKey` writes them. */
+export function keysOf({ businessId, onlyKey, identities }: CachedContact): string[] {
+  if (onlyKey !== null) return [onlyKey]
+  return (identities ?? []).map(({ kind, value }) => identityKey(businessId, kind, value))
+}
+
+function partsOf(contact: ContactState): Partial<Parts> | null {
+  const { profile, pageFilled, enrolments, goalLastAt, subscriptions, cleared, facts } = contact
+  const parts: Partial<Parts> = {}
+  if (!isEmpty(profile)) parts.profile = profile
+  if (pageFilled !== 0) parts.pageFilled = pageFilled
+  if (enrolments.length > 0) parts.enrolments = enrolments
+  if (goalLastAt.size > 0) parts.goalLastAt = goalLastAt
+  if (!isEmpty(subscriptions)) parts.subscriptions = subscriptions
+  if (cleared) parts.cleared = cleared
+  if (facts) parts.facts = facts
+  return isEmpty(parts) ? null : parts
+}
+
+function isEmpty(record: object): boolean {
+  for (const _ in record) return false
+  return true
+}

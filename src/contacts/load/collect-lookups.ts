@@ -1,0 +1,106 @@
+/** The lookups in Postgres that one micro-batch needs. */
+import { hash } from 'node:crypto'
+import { firedKey } from '../../rules/campaigns/web-trigger-fact.ts'
+import { repeatKey } from '../../rules/visitors/decide-browser-event.ts'
+import { IDENTITY_KINDS } from '../../rules/events/facts.ts'
+import type { BrowserRequest, TrackRequest, IdentifyRequest, Item } from '../../rules/item.ts'
+import { latestStart } from '../../rules/visitors/link-visitor.ts'
+import { identityKey, scopedKey } from '../../rules/state.ts'
+import type { SentIdentity } from './cached-contact.ts'
+
+export interface Lookups {
+  identities: SentIdentity[]
+  keys: { businessId: string; key: string }[]
+  /**
+   * `moments`: the times of the visitor's events and of late identifications. `starts`: for each moment, the latest
+   * time at which the contact who used the visitor then may have been identified, in epoch ms. `joins`: true when the
+   * batch may identify the visitor.
+   */
+  visitors: { business_id: string; visitor_id: string; moments: number[]; starts: number[]; joins: boolean }[]
+  contacts: { business_id: string; id: string }[]
+}
+
+/** Lists each lookup once, even if its contact or key occurs often. */
+export function collectLookups(
+  items: Item[],
+  isKnown: (sent: SentIdentity, key: string, item: Item) => boolean,
+): Lookups {
+  const lookups: Lookups = { identities: [], keys: [], visitors: [], contacts: [] }
+  const visitors = new Map<string, Lookups['visitors'][number]>()
+  const seen = { contacts: new Set<string>(), identities: new Set<string>(), keys: new Set<string>() }
+  for (const item of items) {
+    const business_id = item.businessId
+    if ('contactId' in item) {
+      if (isFirst(seen.contacts, scopedKey(business_id, item.contactId)))
+        lookups.contacts.push({ business_id, id: item.contactId })
+      if (item.kind === 'message_event' && isFirst(seen.keys, scopedKey(business_id, item.fact.key)))
+        lookups.keys.push({ businessId: business_id, key: item.fact.key })
+      continue
+    }
+    if (item.kind === 'web_trigger') {
+      const { visitorId, fired } = item.fact
+      for (const { occurredAt } of fired) addMoment(visitors, { business_id, visitorId, at: occurredAt })
+      for (const key of fired.map((one) => firedKey(visitorId, one)))
+        if (isFirst(seen.keys, scopedKey(business_id, key))) lookups.keys.push({ businessId: business_id, key })
+      continue
+    }
+    for (const kind of IDENTITY_KINDS) {
+      const value = item.kind === 'browser' ? undefined : item.fact.identity[kind]
+      if (value === undefined) continue
+      const sent = { business_id, kind, value }
+      const key = identityKey(business_id, kind, value)
+      if (!isKnown(sent, key, item) && isFirst(seen.identities, key)) lookups.identities.push(sent)
+    }
+    addVisitorLookup(visitors, item)
+    const key = keyOf(item)
+    if (key !== null && isFirst(seen.keys, scopedKey(business_id, key)))
+      lookups.keys.push({ businessId: business_id, key })
+  }
+  lookups.visitors.push(...visitors.values())
+  return lookups
+}
+
+const isFirst = (seen: Set<string>, key: string) => !seen.has(key) && Boolean(seen.add(key))
+
+/** Adds an instant (epoch ms) at which the browser may have a contact. */
+function addMoment(
+  visitors: Map<string, Lookups['visitors'][number]>,
+  { business_id, visitorId: visitor_id, at }: { business_id: string; visitorId: string; at: number },
+): void {
+  const key = scopedKey(business_id, visitor_id)
+  const lookups = visitors.get(key) ?? { business_id, visitor_id, moments: [], starts: [], joins: false }
+  lookups.moments.push(at)
+  lookups.starts.push(latestStart(at))
+  visitors.set(key, lookups)
+}
+
+function addVisitorLookup(
+  visitors: Map<string, Lookups['visitors'][number]>,
+  item: Item<TrackRequest> | Item<BrowserRequest> | Item<IdentifyRequest>,
+): void {
+  const { visitorId: visitor_id } = item.fact
+  if (visitor_id === null) return
+  const business_id = item.businessId
+  if (item.kind === 'browser')
+    return addMoment(visitors, { business_id, visitorId: visitor_id, at: item.fact.occurredAt })
+  const key = scopedKey(business_id, visitor_id)
+  const lookups = visitors.get(key) ?? { business_id, visitor_id, moments: [], starts: [], joins: false }
+  lookups.joins = true
+  const since = item.kind === 'identify' ? item.receivedAt - (item.fact.ageMs ?? 0) : item.receivedAt
+  if (item.isReplay || since < item.receivedAt) {
+    lookups.moments.push(since)
+    lookups.starts.push(since)
+  }
+  visitors.set(key, lookups)
+}
+
+function keyOf(item: Item): string | null {
+  if (item.kind === 'browser') return repeatKey(item.fact)
+  return item.kind === 'track' ? item.fact.idempotencyKey : null
+}
+
+/**
+ * Returns the first 16 bytes of the key's sha256, written as a uuid without dashes: it is short, and the caller's text
+ * is not stored.
+ */
+export const hashKey = (key: string): string => hash('sha256', key, 'hex').slice(0, 32)

@@ -1,0 +1,88 @@
+import { type EventTrigger, compileTrigger } from '../../rules/campaigns/event-trigger.ts'
+import { type WebTriggerName, compileWebTrigger } from '../../rules/campaigns/web-trigger.ts'
+import type { FieldType } from '../../rules/events/facts.ts'
+import { type SegmentRule, compileSegments } from '../../rules/segments/compile/compile-segments.ts'
+import type { BusinessState, Campaign, Destination, PageIdentify } from '../../rules/state.ts'
+import type { Sql } from '../../stores/postgres.ts'
+
+/** The configuration of businesses, as last read. When a save finds it outdated, the worker drops it. */
+export type ConfigCache = Map<string, BusinessState>
+const MAX_CACHED_BUSINESSES = 10_000
+
+type StoredCampaign = Omit<Campaign, 'triggerTest' | 'triggerWeb'> & {
+  triggerWeb: WebTriggerName | null
+  triggerWhere: EventTrigger['where'] | null
+  triggerSources: EventTrigger['sources'] | null
+}
+
+/** Loads the businesses that exist. All loops of a worker share the cache, so it may be emptied at any await. */
+export async function loadBusinesses(sql: Sql, cache: ConfigCache, ids: string[]): Promise<BusinessState[]> {
+  if (cache.size > MAX_CACHED_BUSINESSES) cache.clear()
+  const known = ids.flatMap((id) => cache.get(id) ?? [])
+  if (known.length === ids.length) return known
+  const missing = ids.filter((id) => !cache.has(id))
+  const rows = await sql<
+    {
+      id: string
+      config_version: number
+      active: boolean
+      fields: Record<string, FieldType> | null
+      campaigns: StoredCampaign[] | null
+      awaited: string[] | null
+      destinations: Destination[] | null
+      page_identify: PageIdentify
+      segment_rules: SegmentRule[] | null
+    }[]
+  >`
+    select b.id, b.config_version, b.page_identify, b.active,
+      (select json_object_agg(f.key, f.type) from custom_fields f where f.business_id = b.id) as fields,
+      (select json_agg(json_build_object('id', c.id, 'isPaused', c.status = 'paused', 'version', c.version,
+          'firstStep', case when v.first_step is not null
+            then json_build_object('id', v.first_step, 'listensFor', v.first_listens_for) end, 'triggerEvent', c.trigger_event,
+          'triggerWhere', c.trigger_where, 'triggerSources', c.trigger_sources,
+          'triggerSegment', case when c.trigger_on in ('enter', 'leave')
+            then json_build_object('segmentId', c.trigger_segment, 'on', c.trigger_on) end, 'triggerWeb', c.trigger_web,
+          'goalEvent', c.goal_event,
+          'canEnterAgain', c.can_enter_again) order by c.published_at, c.id)
+        from campaigns c left join campaign_versions v
+          on v.business_id = c.business_id and v.campaign_id = c.id and v.version = c.version
+        where c.business_id = b.id and c.status in ('published', 'paused')) as campaigns,
+      (select json_agg(distinct event)
+        from campaigns c join campaign_versions v on v.business_id = c.business_id and v.campaign_id = c.id
+        cross join lateral unnest(v.listens_for) as event
+        where c.business_id = b.id and c.status in ('published', 'paused')) as awaited,
+      (select json_agg(json_build_object('id', d.id, 'types', d.types) order by d.id)
+        from destinations d where d.business_id = b.id and d.active) as destinations,
+      (select json_agg(json_build_object('no', r.no, 'segmentId', r.segment_id, 'isBuilding', r.state = 'building',
+          'rule', r.rule) order by r.no)
+        from segment_rules r where r.business_id = b.id and r.state <> 'retired') as segment_rules
+    from businesses b
+    where b.id in (select value::uuid from json_array_elements_text(${JSON.stringify(missing)}::text::json))`
+  const read = rows.map((row) => {
+    const fields = new Map(Object.entries(row.fields ?? {}))
+    const segmentRules = row.segment_rules ?? []
+    return {
+      id: row.id,
+      configVersion: row.config_version,
+      active: row.active,
+      fields,
+      campaigns: (row.campaigns ?? []).map(compileCampaign),
+      awaited: new Set(row.awaited),
+      destinations: row.destinations ?? [],
+      pageIdentify: row.page_identify,
+      segmentRules,
+      segments: segmentRules.length === 0 ? null : compileSegments(segmentRules, fields),
+    }
+  })
+  for (const business of read) cache.set(business.id, business)
+  return [...known, ...read]
+}
+
+function compileCampaign({ triggerWhere, triggerSources, triggerWeb: name, ...campaign }: StoredCampaign): Campaign {
+  const conditions = {
+    ...(triggerWhere && { where: triggerWhere }),
+    ...(triggerSources && { sources: triggerSources }),
+  }
+  const triggerWeb = name && { name, test: compileWebTrigger(conditions) }
+  return { ...campaign, triggerTest: name === null ? compileTrigger(conditions) : null, triggerWeb }
+}
