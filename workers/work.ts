@@ -33,9 +33,9 @@ function itemsOf(request: IngestRequest): Item[] {
   const listed = { businessId, receivedAt, keyed: true, isReplay }
   switch (request.kind) {
     case 'batch':
-      return request.items.map((one) => ({ ...listed, kind: 'track', source: 'batch', ...one }))
+      return request.items.map((one) => ({ ...one, ...listed, kind: 'track', source: 'batch' }))
     case 'identify_batch':
-      return request.items.map((one) => ({ ...listed, kind: 'identify', ...one }))
+      return request.items.map((one) => ({ ...one, ...listed, kind: 'identify' }))
     case 'capture':
       throw new Error('a capture is not an event: it has partitions of its own')
     default:

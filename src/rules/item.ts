@@ -99,7 +99,7 @@ export type PersonRequest =
   | EraseRequest
 
 /** One thing to decide: a request, or one item of a batch request. */
-export type Item<Request extends PersonRequest = PersonRequest> = Request & {
+export type Item<Of extends PersonRequest = PersonRequest> = Of & {
   /** The position in the caller's array; null outside a batch. Items of a batch are about the past. */
   index: number | null
   /** True for a replayed dead letter: values that were stored since then are newer. */

@@ -2,9 +2,9 @@
  * The messages between front doors and workers. A stream entry carries one group of requests, or a single batch
  * request. An answer message carries the answers of one micro-batch for one front door.
  */
-import type { EventFact, IdentifyFact, InterpretedType, Subscriptions } from '../rules/events/facts.ts'
+import type { EventFact, IdentifyFact, InterpretedType, Source, Subscriptions } from '../rules/events/facts.ts'
 import type { Fault } from '../rules/faults.ts'
-import type { PersonRequest } from '../rules/item.ts'
+import type { PersonRequest, TrackRequest } from '../rules/item.ts'
 import type { Effects } from '../rules/effects.ts'
 import type { Touches, WebHit } from '../rules/visitors/web-facts.ts'
 
@@ -38,7 +38,10 @@ export interface CaptureRequest extends RequestBase {
   hits: WebHit[]
   touches: Touches
 }
-export type IngestRequest = (PersonRequest & RequestBase) | BatchRequest | IdentifyBatchRequest | CaptureRequest
+/** Past events are in batch requests only. */
+type LiveRequest = Exclude<PersonRequest, TrackRequest> | (TrackRequest & { source: Exclude<Source, 'batch'> })
+
+export type IngestRequest = (LiveRequest & RequestBase) | BatchRequest | IdentifyBatchRequest | CaptureRequest
 
 /** Kinds that need a micro-batch of their own: neither earlier nor later requests are decided together with them. */
 export const TRAVEL_ALONE: ReadonlySet<IngestRequest['kind']> = new Set(['erase', 'edit'])

@@ -27,7 +27,8 @@ export function beginWatch({ state, decidedAt }: DecisionContext, item: Item): I
   const segments = state.businesses.get(item.businessId)?.segments
   if (!segments) return undefined
   const isPast = item.index !== null || (item.kind === 'subscribe' && item.at !== undefined)
-  const isBulk = isPast || item.isReplay
+  // A replayed erasure settles what time did up to its receipt, and not more.
+  const isBulk = isPast || (item.isReplay && item.kind !== 'erase')
   const now = isBulk ? Math.max(decidedAt, item.receivedAt) : item.receivedAt
   return { segments, isBulk, now, contacts: new Map() }
 }
