@@ -1,7 +1,8 @@
 /**
  * Longer leases for partitions with batches so large that they keep the whole thread busy. Such a thread cannot renew
  * its leases. If another worker then took the partition, the same batch would keep that worker busy, and no worker
- * would ever finish it.
+ * would ever finish it. A batch that begins while another one keeps the thread busy may lose its partition: the epoch
+ * then refuses its save, and the next owner applies it.
  */
 import { MAX_LEASE_MS } from '../../config.ts'
 

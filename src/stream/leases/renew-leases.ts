@@ -102,7 +102,7 @@ export function renewLeasesInBackground(
   const watchBusyThread = async (signal: AbortSignal): Promise<void> => {
     while (!signal.aborted) {
       const busyMs = await sleepAndMeasure(intervalMs, signal)
-      // A thread that is only starting is busy, too: its leases stay as they are.
+      // Partitions without a batch keep their usual leases: also while it starts, a thread is busy.
       const working = [...tracked].filter(({ heartbeat }) => heartbeat.workingSince !== undefined)
       extensions.noteBusy(
         working.map(({ lease }) => lease.partition),
