@@ -1,6 +1,6 @@
 /**
- * `npm test` and `npm run test:all`: runs vitest on Bun, with settings of the runtime that a process reads only at its
- * start. Most threads of a run wait most of the time. The arguments are those of `vitest run`.
+ * `npm test`, `npm run test:all` and `npm run test:faults`: runs vitest on Bun, with settings of the runtime that a
+ * process reads only at its start. Most threads of a run wait most of the time. The arguments are those of `vitest run`.
  */
 import { spawnSync } from 'node:child_process'
 import { env, execPath, exit } from 'node:process'

@@ -24,7 +24,8 @@ export interface Fact {
 export type Traits = Record<string, string | number | boolean | null>
 
 /**
- * The outcome of one attempt: `answered` (200), `queued` (202), `refused` (503 `unavailable`: nothing was recorded),
+ * The outcome of one attempt: `answered` (200), `queued` (202, or a 200 that
+ * counts queued rows), `refused` (503 `unavailable`: nothing was recorded),
  * `rejected` (any other error), `unknown` (503 `outcome_unknown`, or no answer).
  */
 export type Outcome = 'answered' | 'queued' | 'refused' | 'rejected' | 'unknown'

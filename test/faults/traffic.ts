@@ -153,7 +153,7 @@ const fromAnywhere = () => ({
   'x-forwarded-for': `fd00:${randomInt(0xffff).toString(16)}:${randomInt(0xffff).toString(16)}::1`,
 })
 
-/** The answer to a part of an import is 200 even if its rows are only queued. */
+/** Answers to parts of imports and to lists of choices are 200 even if some of their rows are only queued. */
 function outcomeOf(status: number, code: string, { queued }: AnswerData): Outcome {
   if (status === 200) return queued !== undefined && queued > 0 ? 'queued' : 'answered'
   if (status === 202) return 'queued'
