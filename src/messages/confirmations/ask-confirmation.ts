@@ -81,8 +81,9 @@ export async function askConfirmation(
   const channel = { businessId, channel: 'email' } as const
   const stored = await loadChannel(sql, channel)
   const transport = requireProvider(stored.provider).open(openSetup(channel, stored, config.secretsKey), deps)
+  let sent: SendOutcome
   try {
-    const { kind: outcome, reason } = await transport.send(
+    sent = await transport.send(
       {
         ...channel,
         messageId: uuidv7(),
@@ -93,10 +94,11 @@ export async function askConfirmation(
       },
       AbortSignal.timeout(TEST_MS),
     )
-    return await asked({ outcome, ...(reason !== undefined && { reason }) })
   } finally {
     transport.close()
   }
+  const { kind: outcome, reason } = sent
+  return asked({ outcome, ...(reason !== undefined && { reason }) })
 }
 
 /**
