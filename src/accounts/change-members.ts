@@ -1,8 +1,8 @@
 /** Changes the roles of people in a business. Who loses the right to invite loses their open invitations with it. */
-import { recordAudit } from '../audit/audit.ts'
+import { type Change, recordAudit } from '../audit/audit.ts'
 import type { Queryable, Sql } from '../stores/postgres.ts'
 import { revokeLostInvitations } from './invitations.ts'
-import { type PeopleChange, changePeople, lockBusiness, setRole } from './members.ts'
+import { changePeople, lockBusiness, setRole } from './members.ts'
 import type { Role } from './rights.ts'
 import { readEmailOf } from './users.ts'
 
@@ -13,7 +13,7 @@ export type MemberOutcome = { kind: 'done'; revokedInvitations: string[] } | Mem
 /** `canAdd`: a person who is not in the business yet is added. */
 export function changeRole(
   sql: Sql,
-  change: PeopleChange,
+  change: Change,
   { userId, role, canAdd = false }: { userId: string; role: Role; canAdd?: boolean },
 ): Promise<MemberOutcome> {
   const { businessId } = change
@@ -26,7 +26,7 @@ export function changeRole(
   })
 }
 
-export function removeMember(sql: Sql, change: PeopleChange, userId: string): Promise<MemberOutcome> {
+export function removeMember(sql: Sql, change: Change, userId: string): Promise<MemberOutcome> {
   const { businessId } = change
   return changeMember(sql, change, { userId, action: 'person.remove' }, async (tx) => {
     await lockBusiness(tx, businessId)
@@ -37,7 +37,7 @@ export function removeMember(sql: Sql, change: PeopleChange, userId: string): Pr
 
 function changeMember(
   sql: Sql,
-  { businessId, actor }: PeopleChange,
+  { businessId, actor }: Change,
   { userId, action, details }: { userId: string; action: string; details?: { role: Role } },
   change: (tx: Queryable) => Promise<'done' | 'not_found' | 'too_many'>,
 ): Promise<MemberOutcome> {

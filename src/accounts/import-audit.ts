@@ -1,6 +1,6 @@
 /** Imports in the audit log. An entry is written before the first row is sent, and counts what became of the rows. */
 import type { Queryable } from '../stores/postgres.ts'
-import { type Actor, recordAttempt } from '../audit/audit.ts'
+import { type Actor, type Change, recordAttempt } from '../audit/audit.ts'
 
 const ACTION = 'import.send'
 
@@ -32,7 +32,7 @@ export const beginImport = (sql: Queryable, { businessId, actor, ...details }: I
 /** Returns whether this person began the import. */
 export async function hasBegun(
   sql: Queryable,
-  { businessId, actor, importId }: { businessId: string; actor: Actor; importId: number },
+  { businessId, actor, importId }: Change & { importId: number },
 ): Promise<boolean> {
   const found = await sql`
     select from audit_log where id = ${importId} and business_id = ${businessId} and action = ${ACTION}

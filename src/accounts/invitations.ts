@@ -1,9 +1,9 @@
 /** Invitations to a business: links of seven days. links.ts reads and redeems them. */
 import { uuidv7 } from 'uuidv7'
-import { type Actor, recordAudit } from '../audit/audit.ts'
+import { type Actor, type Change, recordAudit } from '../audit/audit.ts'
 import type { Queryable, Sql } from '../stores/postgres.ts'
 import { inTransaction } from '../stores/transaction.ts'
-import { type PeopleChange, lockBusiness } from './members.ts'
+import { lockBusiness } from './members.ts'
 import { ROLES, type Role, can } from './rights.ts'
 import { createToken, hashToken } from './tokens.ts'
 
@@ -34,13 +34,13 @@ export type InviteOutcome =
   | { kind: 'not_permitted' }
 
 /** Invites a person, and replaces an open invitation of the same person. The actor is the person who invites. */
-export const createInvitation = (sql: Sql, change: PeopleChange, invitation: NewInvitation): Promise<InviteOutcome> =>
+export const createInvitation = (sql: Sql, change: Change, invitation: NewInvitation): Promise<InviteOutcome> =>
   inTransaction(sql, (tx) => addInvitation(tx, change, invitation))
 
 /** The same in the transaction of another change. */
 export async function addInvitation(
   tx: Queryable,
-  { businessId, actor }: PeopleChange,
+  { businessId, actor }: Change,
   { email, role, isMailed = false }: NewInvitation,
 ): Promise<InviteOutcome> {
   const [id, token] = [uuidv7(), createToken()]
@@ -89,7 +89,7 @@ export async function findInvitation(
 
 export async function revokeInvitation(
   sql: Sql,
-  { businessId, actor }: PeopleChange,
+  { businessId, actor }: Change,
   id: string,
 ): Promise<{ kind: 'revoked' } | { kind: 'not_found' }> {
   return await inTransaction(sql, async (tx) => {

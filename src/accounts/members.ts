@@ -1,5 +1,4 @@
 /** The members of a business. change-members.ts changes them. */
-import type { Actor } from '../audit/audit.ts'
 import type { Queryable, Sql } from '../stores/postgres.ts'
 import { type Transaction, inTransaction } from '../stores/transaction.ts'
 import type { Role } from './rights.ts'
@@ -15,12 +14,6 @@ export interface Member {
   createdAt: Date
   /** Last use of the dashboard, accurate to some minutes; null without a session. */
   seenAt: Date | null
-}
-
-/** The business, and who changes its people. */
-export interface PeopleChange {
-  businessId: string
-  actor: Actor
 }
 
 export async function listMembers(sql: Queryable, businessId: string): Promise<Member[]> {

@@ -1,8 +1,9 @@
 /** `admin user …`: changes and removes the rights of users. */
+import type { Change } from '../audit/audit.ts'
 import { commandActor } from '../audit/command-actor.ts'
 import { type MemberOutcome, type MemberRefusal, changeRole, removeMember } from '../accounts/change-members.ts'
 import { deleteUser, endUserSessions, setOperator } from '../accounts/manage-users.ts'
-import { MAX_MEMBERS, type PeopleChange } from '../accounts/members.ts'
+import { MAX_MEMBERS } from '../accounts/members.ts'
 import { ROLES, type Role } from '../accounts/rights.ts'
 import type { UserName } from '../accounts/users.ts'
 import type { Config } from '../config.ts'
@@ -137,7 +138,7 @@ async function changeMember(
   config: Config,
   args: CommandArguments,
   command: string,
-  apply: (sql: Sql, change: PeopleChange, user: UserName) => Promise<MemberOutcome>,
+  apply: (sql: Sql, change: Change, user: UserName) => Promise<MemberOutcome>,
 ): Promise<{ email: string; businessId: string; lost: string[] }> {
   const email = checkEmail(args)
   const businessId = checkId('--business', args.text('business') ?? '')

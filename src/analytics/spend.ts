@@ -1,5 +1,5 @@
 /** Saves, lists, deletes and sums spend in Postgres. */
-import { type Actor, recordContactAudit } from '../audit/audit.ts'
+import { type Change, recordContactAudit } from '../audit/audit.ts'
 import type { Queryable, Sql } from '../stores/postgres.ts'
 import { inTransaction } from '../stores/transaction.ts'
 import type { SpendRow } from './spend-row.ts'
@@ -8,11 +8,6 @@ import type { SpendRow } from './spend-row.ts'
 export const MAX_SPEND_ROWS = 1_000_000
 /** Per call. */
 export const MAX_DELETED = 50_000
-
-interface SpendBy {
-  businessId: string
-  actor: Actor
-}
 
 export interface SavedSpend {
   added: number
@@ -26,7 +21,7 @@ export interface SavedSpend {
  */
 export async function saveSpend(
   sql: Sql,
-  { businessId, actor }: SpendBy,
+  { businessId, actor }: Change,
   rows: readonly SpendRow[],
 ): Promise<SavedSpend | 'limit_reached'> {
   return await inTransaction(sql, async (tx) => {
@@ -68,7 +63,7 @@ export interface SpendDays {
 /** Deletes the oldest days first, at most `MAX_DELETED` rows. `hasMore`: some are left. */
 export async function deleteSpend(
   sql: Sql,
-  { businessId, actor }: SpendBy,
+  { businessId, actor }: Change,
   { from, to }: SpendDays,
 ): Promise<{ deleted: number; hasMore: boolean }> {
   return await inTransaction(sql, async (tx) => {

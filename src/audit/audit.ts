@@ -12,6 +12,15 @@ export interface Actor {
   name: string
 }
 
+/** A person with an account. */
+export type PersonActor = Actor & { kind: 'user' }
+
+/** The business that is changed, and who changes it. */
+export interface Change {
+  businessId: string
+  actor: Actor
+}
+
 export interface AuditEntry {
   /** Null for a change to the installation. */
   businessId: string | null

@@ -1,7 +1,7 @@
 /** API keys. Only their hashes are stored, so a key can be shown only once. */
 import { createHash, randomBytes } from 'node:crypto'
 import { uuidv7 } from 'uuidv7'
-import { type Actor, recordAudit } from '../audit/audit.ts'
+import { type Actor, type Change, recordAudit } from '../audit/audit.ts'
 import { RequestError } from '../errors.ts'
 import { faultOf } from '../rules/faults.ts'
 import type { Queryable, Sql } from '../stores/postgres.ts'
@@ -29,11 +29,6 @@ const RANDOM_BYTES = 24
 /** Per business; revoked keys do not count. */
 export const MAX_ACTIVE_KEYS = 50
 
-interface KeyChange {
-  businessId: string
-  actor: Actor
-}
-
 /** Of a new key. This is the only time that `key` is available. */
 interface CreatedKey {
   keyId: string
@@ -41,7 +36,7 @@ interface CreatedKey {
 }
 
 /** Throws RequestError `limit_reached`. */
-export async function createKey(sql: Sql, { businessId, actor }: KeyChange, kind: KeyKind): Promise<CreatedKey> {
+export async function createKey(sql: Sql, { businessId, actor }: Change, kind: KeyKind): Promise<CreatedKey> {
   return inTransaction(sql, async (tx) => {
     const created = await insertKey(tx, businessId, kind)
     const entry = { businessId, actor, action: 'key.create', target: created.keyId }
@@ -56,7 +51,7 @@ export async function createKey(sql: Sql, { businessId, actor }: KeyChange, kind
  */
 export async function importKey(
   sql: Sql,
-  { businessId, actor }: KeyChange,
+  { businessId, actor }: Change,
   kind: KeyKind,
   key: string,
 ): Promise<string | null> {

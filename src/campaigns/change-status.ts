@@ -1,7 +1,6 @@
 /** Pauses, resumes, archives and deletes campaigns (campaigns, "Status"). */
-import { recordAudit } from '../audit/audit.ts'
+import { type Change, recordAudit } from '../audit/audit.ts'
 import { CLAIMS_LOCK } from './claims-lock.ts'
-import type { Change } from '../segments/create-segment.ts'
 import { lockBusiness } from '../segments/load-definitions.ts'
 import type { Sql } from '../stores/postgres.ts'
 import { inTransaction } from '../stores/transaction.ts'

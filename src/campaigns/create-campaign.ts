@@ -1,7 +1,6 @@
 import { uuidv7 } from 'uuidv7'
-import { recordAudit } from '../audit/audit.ts'
+import { type Change, recordAudit } from '../audit/audit.ts'
 import type { Definition } from '../rules/campaigns/definition.ts'
-import type { Change } from '../segments/create-segment.ts'
 import type { Queryable, Sql } from '../stores/postgres.ts'
 import { inTransaction } from '../stores/transaction.ts'
 import { type Campaign, type CampaignTrigger, NO_DEFINITION, triggerColumns } from './campaign.ts'

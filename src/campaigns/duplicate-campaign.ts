@@ -1,4 +1,4 @@
-import type { Change } from '../segments/create-segment.ts'
+import type { Change } from '../audit/audit.ts'
 import type { Sql } from '../stores/postgres.ts'
 import { inTransaction } from '../stores/transaction.ts'
 import { type CreateOutcome, MAX_NAME, insertCampaign } from './create-campaign.ts'

@@ -1,8 +1,7 @@
 /** Stores the settings of a business for all of its campaigns. */
 import { isDeepStrictEqual } from 'node:util'
-import { recordAudit } from '../audit/audit.ts'
+import { type Change, recordAudit } from '../audit/audit.ts'
 import { DEFAULT_MESSAGING, type Messaging } from '../rules/campaigns/messaging.ts'
-import type { Change } from '../segments/create-segment.ts'
 import type { Queryable, Sql } from '../stores/postgres.ts'
 import { inTransaction } from '../stores/transaction.ts'
 

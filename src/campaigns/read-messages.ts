@@ -1,7 +1,7 @@
 /**
  * Reads the messages of campaigns, and records what a person has found out about a message whose outcome is unknown.
  */
-import { recordAudit, type Actor } from '../audit/audit.ts'
+import { type Change, recordAudit } from '../audit/audit.ts'
 import { renderMessage } from '../messages/templates/render-message.ts'
 import type { RenderService } from '../messages/templates/renderer.ts'
 import type { RenderedMessage, TemplateVersion } from '../messages/templates/template.ts'
@@ -132,7 +132,7 @@ export type SettleOutcome =
 /** Records what a person has found out about a message. Repeating it changes nothing. */
 export async function settleMessage(
   sql: Sql,
-  { businessId, actor }: { businessId: string; actor: Actor },
+  { businessId, actor }: Change,
   { messageId, state, now }: { messageId: string; state: 'sent' | 'failed'; now: number },
 ): Promise<SettleOutcome> {
   return await inTransaction(sql, async (tx) => {

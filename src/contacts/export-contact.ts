@@ -1,4 +1,4 @@
-import { type Actor, recordContactAudit } from '../audit/audit.ts'
+import { type Change, recordContactAudit } from '../audit/audit.ts'
 import type { Sql } from '../stores/postgres.ts'
 import { type Contact, readContact } from './read/read-contact.ts'
 import { type ContactHistory, readHistory } from './read/read-history.ts'
@@ -7,7 +7,7 @@ import type { ResolvedContact } from './read/resolve-contact.ts'
 /** Returns the person without the lists that have pages, and records who exports them. Null when they do not exist. */
 export async function exportContact(
   sql: Sql,
-  { businessId, actor }: { businessId: string; actor: Actor },
+  { businessId, actor }: Change,
   { contactId, contactIds, currency }: ResolvedContact & { currency: string },
 ): Promise<(Contact & ContactHistory) | null> {
   const contact = await readContact(sql, { businessId, contactId, currency })

@@ -3,7 +3,7 @@
  * is recorded for the contact with its identity, and never replaces a later choice.
  */
 import { type Semaphore, createSemaphore } from '../async/semaphore.ts'
-import { type Actor, recordContactAudit } from '../audit/audit.ts'
+import { type Change, recordContactAudit } from '../audit/audit.ts'
 import type { Metrics } from '../metrics.ts'
 import { IDENTITY_KINDS, type Identity, type Subscriptions } from '../rules/events/facts.ts'
 import { type Fault, faultOf } from '../rules/faults.ts'
@@ -46,7 +46,7 @@ interface Receipt {
 export async function recordConsentBatch(
   deps: Deps,
   receipt: Receipt,
-  { businessId, actor }: { businessId: string; actor: Actor },
+  { businessId, actor }: Change,
   choices: readonly PastChoice[],
 ): Promise<RecordedChoices> {
   const done = await recordPastChoices(deps, receipt, businessId, choices)

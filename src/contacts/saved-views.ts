@@ -1,6 +1,6 @@
 /** Filters of the contact list that a business has saved under names. */
 import { uuidv7 } from 'uuidv7'
-import { recordAudit, type Actor } from '../audit/audit.ts'
+import { type Change, recordAudit } from '../audit/audit.ts'
 import type { Queryable, Sql } from '../stores/postgres.ts'
 import { inTransaction } from '../stores/transaction.ts'
 
@@ -29,11 +29,6 @@ export type SaveOutcome = 'name_taken' | 'limit_reached' | 'not_found'
 export async function listViews(sql: Sql, businessId: string): Promise<SavedView[]> {
   return await sql<SavedView[]>`
     select id, name, filters from saved_views where business_id = ${businessId} order by lower(name), id`
-}
-
-interface Change {
-  businessId: string
-  actor: Actor
 }
 
 /** The lock on the business makes concurrent saves run one after another, so that the limit holds. */

@@ -1,5 +1,5 @@
 /** Creates and changes destinations, for commands and the dashboard. */
-import { type Actor, recordAudit } from '../audit/audit.ts'
+import { type Actor, type Change, recordAudit } from '../audit/audit.ts'
 import type { TargetGuard } from '../outbound/target-guard.ts'
 import type { ConversionType } from '../rules/events/facts.ts'
 import type { Sql } from '../stores/postgres.ts'
@@ -25,7 +25,7 @@ export interface NewDestination extends Pick<Destination, 'kind' | 'name' | 'typ
 /** Returns the id of the destination. Throws RequestError `limit_reached`. */
 export async function createDestination(
   sql: Sql,
-  { businessId, actor }: { businessId: string; actor: Actor },
+  { businessId, actor }: Change,
   { secret, ...destination }: NewDestination,
   secretsKey: string,
 ): Promise<string> {

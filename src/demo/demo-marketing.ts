@@ -1,6 +1,6 @@
 /** The segments, templates and campaigns of the demo's language school. */
 import { uuidv7 } from 'uuidv7'
-import type { Actor } from '../audit/audit.ts'
+import type { Change } from '../audit/audit.ts'
 import { insertCampaign } from '../campaigns/create-campaign.ts'
 import { publishIn } from '../campaigns/publish-campaign.ts'
 import type { Config } from '../config.ts'
@@ -75,11 +75,6 @@ export interface MarketingDeps {
   sql: Sql
   renderer: RenderService
   config: Pick<Config, 'messageKeepMs' | 'secretsKey'>
-}
-
-interface Change {
-  businessId: string
-  actor: Actor
 }
 
 /**

@@ -1,8 +1,7 @@
-import { recordAudit } from '../audit/audit.ts'
+import { type Change, recordAudit } from '../audit/audit.ts'
 import { type BusinessSettings, storeSettings } from '../businesses/businesses.ts'
 import type { Sql } from '../stores/postgres.ts'
 import { inTransaction } from '../stores/transaction.ts'
-import type { Change } from './create-segment.ts'
 import { rebuildRules } from './rebuild-rules.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { uuidv7 } from 'uuidv7'
-import { type Actor, recordAudit } from '../audit/audit.ts'
+import { type Change, recordAudit } from '../audit/audit.ts'
 import type { Fault } from '../rules/faults.ts'
 import { readRule } from '../rules/segments/reading/read-rule.ts'
 import type { Queryable, Sql } from '../stores/postgres.ts'
@@ -15,12 +15,6 @@ export interface NewSegment {
   description: string | null
   /** The rule as it was sent. */
   rule: unknown
-}
-
-/** The business, and who changes it. */
-export interface Change {
-  businessId: string
-  actor: Actor
 }
 
 export type SaveRefusal = { kind: 'faults'; faults: Fault[] } | { kind: 'too_many_segments' | 'too_many_conditions' }

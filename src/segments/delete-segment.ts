@@ -1,7 +1,6 @@
-import { recordAudit } from '../audit/audit.ts'
+import { type Change, recordAudit } from '../audit/audit.ts'
 import type { Sql } from '../stores/postgres.ts'
 import { inTransaction } from '../stores/transaction.ts'
-import type { Change } from './create-segment.ts'
 import { findUses } from './find-uses.ts'
 import { lockBusiness } from './load-definitions.ts'
 

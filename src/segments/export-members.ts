@@ -1,7 +1,6 @@
-import { recordContactAudit } from '../audit/audit.ts'
+import { type Change, recordContactAudit } from '../audit/audit.ts'
 import { type NamedContact, listNames } from '../contacts/read/list-names.ts'
 import type { Sql } from '../stores/postgres.ts'
-import type { Change } from './create-segment.ts'
 import { type Member, type PageQuery, readMembers } from './read-members.ts'
 
 interface ExportPage {

@@ -2,15 +2,10 @@
  * Stores the boards of a business in Postgres. Changes of boards take the lock of the business, so that limits hold.
  */
 import { uuidv7 } from 'uuidv7'
-import { type Actor, recordAudit } from '../../audit/audit.ts'
+import { type Change, recordAudit } from '../../audit/audit.ts'
 import type { Queryable, Sql } from '../../stores/postgres.ts'
 import { inTransaction } from '../../stores/transaction.ts'
 import { BOARD_LIMITS, type Board, type BoardChart, type ListedBoard } from './board.ts'
-
-export interface Change {
-  businessId: string
-  actor: Actor
-}
 
 /** In their order; at most `BOARD_LIMITS.boards`. */
 export async function listBoards(sql: Queryable, businessId: string): Promise<ListedBoard[]> {

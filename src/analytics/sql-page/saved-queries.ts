@@ -1,6 +1,6 @@
 /** Statements of the SQL page that a business has saved. */
 import { uuidv7 } from 'uuidv7'
-import { recordAudit, type Actor } from '../../audit/audit.ts'
+import { type Change, recordAudit } from '../../audit/audit.ts'
 import type { Queryable, Sql } from '../../stores/postgres.ts'
 import { inTransaction } from '../../stores/transaction.ts'
 
@@ -21,11 +21,6 @@ export type SaveOutcome = 'name_taken' | 'limit_reached' | 'not_found'
 export async function listQueries(sql: Sql, businessId: string): Promise<SavedQuery[]> {
   return await sql<SavedQuery[]>`
     select id, name, statement, parameters from saved_queries where business_id = ${businessId} order by lower(name), id`
-}
-
-interface Change {
-  businessId: string
-  actor: Actor
 }
 
 /** The lock on the business makes concurrent saves run one after another, so that the limit holds. */

@@ -1,4 +1,4 @@
-import { type Actor, recordAudit } from '../../audit/audit.ts'
+import { type Change, recordAudit } from '../../audit/audit.ts'
 import type { FieldType } from '../../rules/events/facts.ts'
 import type { Sql } from '../../stores/postgres.ts'
 import { inTransaction } from '../../stores/transaction.ts'
@@ -39,7 +39,7 @@ export async function findFieldType(sql: Sql, businessId: string, key: string): 
 /** Changes the given of the two. Returns false when the business has no such field. */
 export async function describeField(
   sql: Sql,
-  { businessId, actor }: { businessId: string; actor: Actor },
+  { businessId, actor }: Change,
   key: string,
   change: Partial<Pick<DescribedField, 'description' | 'isHidden'>>,
 ): Promise<boolean> {

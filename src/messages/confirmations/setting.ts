@@ -1,5 +1,5 @@
 /** The template that asks for the confirmation of an opt-in. */
-import { type Actor, recordAudit } from '../../audit/audit.ts'
+import { type Change, recordAudit } from '../../audit/audit.ts'
 import { type Fault, faultOf } from '../../rules/faults.ts'
 import type { Queryable, Sql } from '../../stores/postgres.ts'
 import { inTransaction } from '../../stores/transaction.ts'
@@ -15,7 +15,7 @@ export async function readConfirmationTemplate(sql: Queryable, businessId: strin
 /** `templateId` is a UUID. Returns undefined when it was set. */
 export async function setConfirmationTemplate(
   sql: Sql,
-  { businessId, actor }: { businessId: string; actor: Actor },
+  { businessId, actor }: Change,
   templateId: string | null,
 ): Promise<Fault | undefined> {
   return await inTransaction(sql, async (tx) => {

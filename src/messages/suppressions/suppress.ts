@@ -1,6 +1,6 @@
 /** Adds suppressions. */
 import { uuidv7 } from 'uuidv7'
-import { type Actor, recordContactAudit } from '../../audit/audit.ts'
+import { type Change, recordContactAudit } from '../../audit/audit.ts'
 import type { ChannelAddress, SuppressionReason } from '../../rules/messages/suppression.ts'
 import type { Queryable, Sql } from '../../stores/postgres.ts'
 import { inTransaction } from '../../stores/transaction.ts'
@@ -88,7 +88,7 @@ async function insert(
 /** For requests of a person or a key: limited, and recorded in the audit log. */
 export async function addSuppressions(
   sql: Sql,
-  { businessId, actor, now }: { businessId: string; actor: Actor; now: number },
+  { businessId, actor, now }: Change & { now: number },
   items: readonly NewSuppression[],
 ): Promise<Suppressed[]> {
   const key = await loadMessageKey(sql)

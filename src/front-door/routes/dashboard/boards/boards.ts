@@ -2,7 +2,6 @@
 import { Type } from '@sinclair/typebox'
 import { BOARD_LIMITS, type Board } from '../../../../analytics/boards/board.ts'
 import {
-  type Change,
   addChart,
   createBoard,
   deleteBoard,
@@ -13,6 +12,7 @@ import {
   setBoardMail,
   updateBoard,
 } from '../../../../analytics/boards/store-boards.ts'
+import type { Change } from '../../../../audit/audit.ts'
 import { RequestError } from '../../../../errors.ts'
 import { faultOf } from '../../../../rules/faults.ts'
 import { type DashboardRoute, businessRoute } from '../../../access/authenticate-session.ts'
