@@ -1,4 +1,4 @@
-import type { Actor } from '../audit/audit.ts'
+import type { PersonActor } from '../audit/audit.ts'
 import { type NewBusiness, addBusiness } from '../businesses/businesses.ts'
 import type { Sql } from '../stores/postgres.ts'
 import { type NewInvitation, addInvitation } from './invitations.ts'
@@ -17,7 +17,7 @@ interface Created {
  */
 export const createOwnedBusiness = (
   sql: Sql,
-  actor: Actor,
+  actor: PersonActor,
   settings: NewBusiness,
   invited: Omit<NewInvitation, 'role'> | null,
 ) =>

@@ -1,6 +1,6 @@
 /** Invitations to a business: links of seven days. links.ts reads and redeems them. */
 import { uuidv7 } from 'uuidv7'
-import { type Actor, type Change, recordAudit } from '../audit/audit.ts'
+import { type Actor, type Change, type PersonActor, recordAudit } from '../audit/audit.ts'
 import type { Queryable, Sql } from '../stores/postgres.ts'
 import { inTransaction } from '../stores/transaction.ts'
 import { lockBusiness } from './members.ts'
@@ -33,14 +33,19 @@ export type InviteOutcome =
   | { kind: 'full' }
   | { kind: 'not_permitted' }
 
-/** Invites a person, and replaces an open invitation of the same person. The actor is the person who invites. */
-export const createInvitation = (sql: Sql, change: Change, invitation: NewInvitation): Promise<InviteOutcome> =>
-  inTransaction(sql, (tx) => addInvitation(tx, change, invitation))
+/** The business, and the person who invites to it. */
+interface Inviting extends Change {
+  actor: PersonActor
+}
 
-/** The same in the transaction of another change. */
+/** Invites a person, and replaces an open invitation of the same person. */
+export const createInvitation = (sql: Sql, inviting: Inviting, invitation: NewInvitation): Promise<InviteOutcome> =>
+  inTransaction(sql, (tx) => addInvitation(tx, inviting, invitation))
+
+/** Does what `createInvitation` does, in a transaction that makes other changes too. */
 export async function addInvitation(
   tx: Queryable,
-  { businessId, actor }: Change,
+  { businessId, actor }: Inviting,
   { email, role, isMailed = false }: NewInvitation,
 ): Promise<InviteOutcome> {
   const [id, token] = [uuidv7(), createToken()]

@@ -4,7 +4,7 @@ import { createOwnedBusiness } from '../../src/accounts/create-business.ts'
 import { listInvitations } from '../../src/accounts/invitations.ts'
 import { listMembers } from '../../src/accounts/members.ts'
 import { createUser } from '../../src/accounts/users.ts'
-import type { Actor } from '../../src/audit/audit.ts'
+import type { PersonActor } from '../../src/audit/audit.ts'
 import { type Stack, openStack } from '../support/stack.ts'
 
 let stack: Stack
@@ -13,12 +13,12 @@ beforeAll(async () => {
 })
 afterAll(() => stack.close())
 
-async function newUser(email: string, isOperator: boolean): Promise<Actor> {
+async function newUser(email: string, isOperator: boolean): Promise<PersonActor> {
   const id = await createUser(stack.sql, { email, isOperator })
   return { kind: 'user', id: id ?? '', name: email }
 }
 
-const actionsOf = async (actor: Actor) =>
+const actionsOf = async (actor: PersonActor) =>
   (await stack.sql<{ action: string }[]>`select action from audit_log where actor_id = ${actor.id} order by id`).map(
     ({ action }) => action,
   )

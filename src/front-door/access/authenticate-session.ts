@@ -1,4 +1,5 @@
 /** Finds the person by the cookie of the dashboard, and what they may do. */
+import type { PersonActor } from '../../audit/audit.ts'
 import type { Permission } from '../../accounts/rights.ts'
 import { can } from '../../accounts/rights.ts'
 import { type Session, findRole, findSession, recordSessionUse } from '../../accounts/sessions.ts'
@@ -8,7 +9,7 @@ import { pageLanguage } from '../http/page-language.ts'
 import { readId } from '../../rules/read-id.ts'
 import { chargeSession } from './charge.ts'
 import { type ReadCost, acquireReadSlots } from './concurrency-limit.ts'
-import type { Handler, Principal } from './principal.ts'
+import type { Principal } from './principal.ts'
 import { refuseCrossSite } from './refuse-cross-site.ts'
 import { readSessionCookie } from './session-cookie.ts'
 
@@ -24,9 +25,14 @@ export interface DashboardRoute extends Route {
   isDangerous?: true
 }
 
+/** A person who is a member of the business, or an operator. */
+export interface PersonPrincipal extends Principal {
+  actor: PersonActor
+}
+
 interface Options extends Omit<DashboardRoute, 'answer' | 'access'> {
   permission: Permission
-  handler: Handler
+  handler: (app: AppContext, context: RequestContext, principal: PersonPrincipal) => Promise<Reply | Response>
   /** Default: `quick`. */
   cost?: ReadCost | ((context: RequestContext) => ReadCost)
 }
@@ -78,7 +84,7 @@ async function authenticateMember(
   context: RequestContext,
   permission: Permission,
   isDangerous: boolean,
-): Promise<Principal> {
+): Promise<PersonPrincipal> {
   const session = await authenticateSession(app, context)
   const { user } = session
   const id = readId(context.params['businessId'])

@@ -2,7 +2,7 @@
  * Invites a person. They get the link by mail or, where the installation cannot send mail, from the person who invites.
  */
 import { type Static, Type } from '@sinclair/typebox'
-import type { Actor } from '../../../../audit/audit.ts'
+import type { PersonActor } from '../../../../audit/audit.ts'
 import {
   INVITATION_HOURS,
   type InviteOutcome,
@@ -35,7 +35,7 @@ interface Wanted {
   business: { id: string; name: string }
   email: string
   role: Role
-  actor: Actor
+  actor: PersonActor
 }
 
 /** Invites a person, and replaces their open invitation. Throws RequestError `limit_reached`, `not_permitted`. */

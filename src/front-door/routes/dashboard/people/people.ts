@@ -7,9 +7,8 @@ import { ROLES } from '../../../../accounts/rights.ts'
 import { readEmail } from '../../../../accounts/users.ts'
 import { RequestError } from '../../../../errors.ts'
 import { faultOf } from '../../../../rules/faults.ts'
-import { type DashboardRoute, businessRoute } from '../../../access/authenticate-session.ts'
+import { type DashboardRoute, type PersonPrincipal, businessRoute } from '../../../access/authenticate-session.ts'
 import { chargeSignIn } from '../../../access/charge.ts'
-import type { Principal } from '../../../access/principal.ts'
 import type { AppContext, Reply, RequestContext } from '../../../app-context.ts'
 import { compileCheck, invalidRequest, requireBody } from '../../../http/check-body.ts'
 import { BODY_LIMITS, readJson } from '../../../http/read-body.ts'
@@ -23,7 +22,7 @@ const ROLE_CHANGED = 'The role is changed.'
 const REMOVED = 'The person is removed.'
 const LOST = 'If they may no longer invite people, the open invitations that they made are revoked.'
 
-async function getPeople(app: AppContext, _: RequestContext, { business }: Principal): Promise<Reply> {
+async function getPeople(app: AppContext, _: RequestContext, { business }: PersonPrincipal): Promise<Reply> {
   const [members, invitations] = await Promise.all([
     listMembers(app.sql, business.id),
     listInvitations(app.sql, business.id),
@@ -48,18 +47,18 @@ async function getPeople(app: AppContext, _: RequestContext, { business }: Princ
 const RoleSchema = Type.Object({ role: oneOf(ROLES) })
 const checkRole = compileCheck(RoleSchema)
 
-async function putRole(app: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {
+async function putRole(app: AppContext, context: RequestContext, principal: PersonPrincipal): Promise<Reply> {
   const { role } = requireBody(checkRole(await readJson(app, context, BODY_LIMITS.single)))
   const changed = await changeRole(app.sql, changeOf(principal), { userId: requireId(context, 'userId'), role })
   return { message: ROLE_CHANGED, data: requireDone(changed) }
 }
 
-async function deletePerson(app: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {
+async function deletePerson(app: AppContext, context: RequestContext, principal: PersonPrincipal): Promise<Reply> {
   const removed = await removeMember(app.sql, changeOf(principal), requireId(context, 'userId'))
   return { message: REMOVED, data: requireDone(removed) }
 }
 
-const changeOf = ({ business, actor }: Principal) => ({ businessId: business.id, actor })
+const changeOf = ({ business, actor }: PersonPrincipal) => ({ businessId: business.id, actor })
 
 function requireDone(outcome: MemberOutcome): { revokedInvitations: string[] } {
   if (outcome.kind === 'done') return { revokedInvitations: outcome.revokedInvitations }
@@ -69,7 +68,7 @@ function requireDone(outcome: MemberOutcome): { revokedInvitations: string[] } {
 const InviteSchema = Type.Object({ email: Type.String({ maxLength: 320 }), role: oneOf(ROLES) })
 const checkInvite = compileCheck(InviteSchema)
 
-async function postInvitation(app: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {
+async function postInvitation(app: AppContext, context: RequestContext, principal: PersonPrincipal): Promise<Reply> {
   const { email: sent, role } = requireBody(checkInvite(await readJson(app, context, BODY_LIMITS.single)))
   const email = readEmail(sent)
   if (email === null) throw invalidRequest([faultOf('email', 'email')])
@@ -80,14 +79,14 @@ async function postInvitation(app: AppContext, context: RequestContext, principa
 }
 
 /** Sends a new link, which replaces the old one. */
-async function postResend(app: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {
+async function postResend(app: AppContext, context: RequestContext, principal: PersonPrincipal): Promise<Reply> {
   const found = await findInvitation(app.sql, principal.business.id, requireId(context, 'invitationId'))
   if (found === null) throw new RequestError('not_found')
   await chargeSignIn(app, context, found.email)
   return { message: INVITED, data: await invite(app, principal, found) }
 }
 
-async function deleteInvitation(app: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {
+async function deleteInvitation(app: AppContext, context: RequestContext, principal: PersonPrincipal): Promise<Reply> {
   const { kind } = await revokeInvitation(app.sql, changeOf(principal), requireId(context, 'invitationId'))
   if (kind === 'not_found') throw new RequestError('not_found')
   return { message: 'The invitation is revoked.', data: {} }
