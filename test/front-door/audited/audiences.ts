@@ -1,10 +1,14 @@
 /** Routes about segments, campaigns, and what is sent to whom. */
 import * as made from './business.ts'
 import type { ActingBusiness } from './business.ts'
-import { type AuditedCalls, type Call, ONLY_READS, ONLY_TRIES, adds, counts, nothing, on } from './call.ts'
+import { type AuditedCalls, type Call, ONLY_READS, ONLY_TRIES, adds, counts, nothing, on, once } from './call.ts'
+import { changes, changesBusiness, changesMany, creates } from './entries.ts'
 
 const PHONE = '+972501234567'
-const NAMED = { name: 'Other' }
+const SEGMENT = { name: 'Gold', description: 'They pay most.', rule: { tag: 'gold', operator: 'has' } }
+const TEMPLATE = { name: 'Other', variants: { en: { text: 'Hi' } } }
+const MESSAGING = { quietHours: { from: '22:00', to: '08:00' }, caps: [{ channel: 'sms', atMost: 1, days: 1 }] }
+const CAMPAIGN = { name: 'Other', canEnterAgain: true, goal: { event: 'purchase' }, ...MESSAGING }
 const PAST = { from: Date.now() - 60_000 }
 const SMTP = { provider: 'smtp', host: '127.0.0.1', port: 9, sender: 'shop@shop.invalid' }
 /** Nobody listens there. */
@@ -39,36 +43,60 @@ async function withSuppression(business: ActingBusiness): Promise<Call> {
 }
 
 export const OF_AUDIENCES: AuditedCalls = {
-  'POST /segments': [adds('segment.create', { json: made.SEGMENT })],
+  'POST /segments': [adds(creates('segment.create', 'segment', 'segmentId'), { json: made.SEGMENT })],
   'POST /segments/preview': [nothing(ONLY_READS, { json: { rule: made.SEGMENT.rule } })],
-  'PATCH /segments/:segmentId': [adds('segment.update', on('segmentId', made.addSegment, NAMED))],
+  'PATCH /segments/:segmentId': [
+    once(adds(changes('segment.update', 'name', 'description', 'rule'), on('segmentId', made.addSegment, SEGMENT))),
+  ],
   'DELETE /segments/:segmentId': [adds('segment.delete', on('segmentId', made.addSegment))],
-  'POST /campaigns': [adds('campaign.create', { json: { name: 'Welcome', trigger: { event: 'signup' } } })],
-  'PATCH /campaigns/:campaignId': [adds('campaign.update', on('campaignId', made.addCampaign, NAMED))],
+  'GET /segments/:segmentId/export': [adds('segment.export', on('segmentId', made.addSegment))],
+  'POST /campaigns': [
+    adds(creates('campaign.create', 'campaign', 'campaignId'), {
+      json: { name: 'Welcome', trigger: { event: 'signup' } },
+    }),
+  ],
+  'PATCH /campaigns/:campaignId': [
+    once(
+      adds(
+        changes('campaign.update', 'name', 'canEnterAgain', 'goal', 'quietHours', 'caps'),
+        on('campaignId', made.addCampaign, CAMPAIGN),
+      ),
+    ),
+  ],
   'DELETE /campaigns/:campaignId': [adds('campaign.delete', on('campaignId', made.addCampaign))],
-  'POST /campaigns/:campaignId/publish': [adds('campaign.publish', on('campaignId', made.addCampaign))],
-  'POST /campaigns/:campaignId/pause': [adds('campaign.pause', on('campaignId', made.addPublished))],
-  'POST /campaigns/:campaignId/resume': [adds('campaign.resume', on('campaignId', made.addPaused))],
-  'POST /campaigns/:campaignId/archive': [adds('campaign.archive', on('campaignId', made.addPublished))],
-  'POST /campaigns/:campaignId/duplicate': [adds('campaign.duplicate', on('campaignId', made.addCampaign))],
+  'POST /campaigns/:campaignId/publish': [once(adds('campaign.publish', on('campaignId', made.addCampaign)))],
+  'POST /campaigns/:campaignId/pause': [once(adds('campaign.pause', on('campaignId', made.addPublished)))],
+  'POST /campaigns/:campaignId/resume': [once(adds('campaign.resume', on('campaignId', made.addPaused)))],
+  'POST /campaigns/:campaignId/archive': [once(adds('campaign.archive', on('campaignId', made.addPublished)))],
+  'POST /campaigns/:campaignId/duplicate': [
+    adds(creates('campaign.duplicate', 'campaign', 'campaignId'), on('campaignId', made.addCampaign)),
+  ],
   'POST /campaigns/:campaignId/test': [adds('campaign.test', on('campaignId', made.addCampaign, { to: PHONE }))],
   'POST /campaigns/:campaignId/simulate': [
     nothing(ONLY_TRIES, on('campaignId', made.addCampaign, { contact: { phone: PHONE } })),
   ],
   'POST /campaigns/:campaignId/backtest': [nothing(ONLY_TRIES, on('campaignId', made.addCampaign, PAST))],
   'DELETE /campaigns/:campaignId/backtest/:backtestId': [nothing(ONLY_TRIES, withBacktest)],
-  'PUT /messaging': [adds('messaging.update', { json: { caps: [{ channel: 'sms', atMost: 1, days: 1 }] } })],
-  'POST /messages/:messageId/settle': [adds('message.settle', on('messageId', made.addMessage, { state: 'sent' }))],
-  'POST /templates': [adds('template.create', { json: made.templateOf('sms', 'Hello') })],
-  'PATCH /templates/:templateId': [adds('template.update', on('templateId', made.addTemplate, NAMED))],
+  'PUT /messaging': [once(adds(changesBusiness('messaging.update', 'quietHours', 'caps'), { json: MESSAGING }))],
+  'POST /messages/:messageId/settle': [
+    once(adds('message.settle', on('messageId', made.addMessage, { state: 'sent' }))),
+  ],
+  'POST /templates': [
+    adds(creates('template.create', 'template', 'templateId'), { json: made.templateOf('sms', 'Hello') }),
+  ],
+  'PATCH /templates/:templateId': [
+    once(adds(changes('template.update', 'name', 'variants'), on('templateId', made.addTemplate, TEMPLATE))),
+  ],
   'DELETE /templates/:templateId': [adds('template.delete', on('templateId', made.addTemplate))],
   'POST /templates/:templateId/preview': [nothing(ONLY_READS, on('templateId', made.addTemplate, {}))],
-  'PUT /channels/:channel': [adds('channel.save', { ids: { channel: 'webhook' }, json: WEBHOOK })],
+  'PUT /channels/:channel': [
+    adds(changes('channel.save', 'url', 'secret'), { ids: { channel: 'webhook' }, json: WEBHOOK }),
+  ],
   'DELETE /channels/:channel': [adds('channel.remove', withWebhook)],
   'POST /channels/:channel/resume': [adds('channel.resume', withPausedChannel)],
   'POST /channels/:channel/test': [adds('channel.test', { ids: { channel: 'sms' }, json: { to: PHONE } })],
   'POST /channels/:channel/check': [nothing(ONLY_READS, withSender)],
-  'POST /suppressions': [counts('suppression.add', () => ({ json: made.newSuppression() }))],
-  'DELETE /suppressions': [counts('suppression.lift', withSuppression)],
+  'POST /suppressions': [once(counts(changesMany('suppression.add'), () => ({ json: made.newSuppression() })))],
+  'DELETE /suppressions': [once(counts(changesMany('suppression.lift'), withSuppression))],
   'DELETE /suppressions/:suppressionId': [counts('suppression.lift', on('suppressionId', made.addSuppression))],
 }

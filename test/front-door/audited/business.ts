@@ -145,10 +145,10 @@ export const addColleague = ({ service, businessId }: ActingBusiness): Promise<s
   addUser(service.sql, `${word()}@x.io`, { businessId, role: 'marketer' })
 
 /** Another owner, who has invited a person. */
-export async function addInviter({ service, businessId }: ActingBusiness): Promise<string> {
+export async function addInviter({ service, businessId }: ActingBusiness): Promise<Record<string, string>> {
   const { actor, send } = await openUser(service, { businessId, role: 'owner' }, `/b/${businessId}`)
-  await send('POST', '/invitations', { email: 'ann@x.io', role: 'analyst' })
-  return actor.id
+  const { invitationId } = await send('POST', '/invitations', { email: 'ann@x.io', role: 'analyst' })
+  return { userId: actor.id, invitationId: String(invitationId) }
 }
 
 export const newSuppression = () => ({

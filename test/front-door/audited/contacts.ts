@@ -2,6 +2,7 @@
 import * as made from './business.ts'
 import { type ActingBusiness, word } from './business.ts'
 import { type AuditedCalls, type Call, ONLY_READS, adds, completes, counts, nothing, on } from './call.ts'
+import { changes, changesMany, changesOther, creates } from './entries.ts'
 
 const REPORTED = 'the timeline of the contact has what a server reports'
 const newPerson = () => ({ identity: { email: `${word()}@x.io` } })
@@ -31,9 +32,11 @@ async function withConfirmation(business: ActingBusiness): Promise<Call> {
   return { ids: { contactId: await made.addContact(business) }, json: { email: 'pending', method: 'form' } }
 }
 
+const IMPORT = changesMany('import.send', ...BEGUN.fields)
+
 async function withField(business: ActingBusiness): Promise<Call> {
   await made.addContact(business, { plan: 'pro' })
-  return { json: { key: 'plan', description: 'What they pay for.' } }
+  return { ids: { field: 'plan' }, json: { key: 'plan', description: 'What they pay for.' } }
 }
 
 async function withImport({ owner }: ActingBusiness): Promise<Call> {
@@ -46,31 +49,35 @@ export const OF_CONTACTS: AuditedCalls = {
   'POST /sdk/track/batch': [nothing(REPORTED, { json: { events: [EVENT] } })],
   'POST /sdk/identify': [nothing(REPORTED, { json: newPerson() })],
   'POST /sdk/identify/batch': [nothing(REPORTED, { json: { identifies: [newPerson()] } })],
-  'PATCH /contacts/:contactId': [counts('contact.edit', on('contactId', made.addContact, { addTags: ['vip'] }))],
+  'PATCH /contacts/:contactId': [
+    counts(changes('contact.edit', 'tags'), on('contactId', made.addContact, { addTags: ['vip'] })),
+  ],
   'PUT /contacts/:contactId/subscriptions': [
-    counts('contact.consent', on('contactId', made.addContact, { email: true, method: 'form' })),
+    counts(changes('contact.consent', 'email'), on('contactId', made.addContact, { email: true, method: 'form' })),
     counts('contact.confirmation', withConfirmation, 'asking for a confirmation'),
   ],
   'DELETE /contacts/:contactId': [counts('contact.erase', on('contactId', made.addContact))],
+  'GET /contacts/:contactId/export': [adds('contact.export', on('contactId', made.addContact))],
   'POST /contacts/names': [
     nothing(ONLY_READS, async (business) => ({ json: { contactIds: [await made.addContact(business)] } })),
   ],
   'POST /subscriptions/batch': [
-    counts('contact.consent_batch', () => ({
+    counts(changesMany('contact.consent_batch'), () => ({
       json: { subscriptions: [{ ...newPerson(), email: true, method: 'form', at: '2025-03-01' }] },
     })),
   ],
   'PUT /subscriptions/settings': [
-    adds('subscriptions.settings', async (business) => ({
-      json: { confirmationTemplate: await addConfirmation(business) },
-    })),
+    adds(changesOther('templateId', 'subscriptions.settings'), async (business) => {
+      const templateId = await addConfirmation(business)
+      return { ids: { templateId }, json: { confirmationTemplate: templateId } }
+    }),
   ],
-  'POST /contact-views': [adds('view.create', { json: made.VIEW })],
+  'POST /contact-views': [adds(creates('view.create', 'view', 'id'), { json: made.VIEW })],
   'PUT /contact-views/:viewId': [adds('view.update', on('viewId', made.addView, { name: 'Other' }))],
   'DELETE /contact-views/:viewId': [adds('view.delete', on('viewId', made.addView))],
-  'PATCH /custom-fields': [adds('custom-field.describe', withField)],
-  'POST /imports': [adds('import.send', { json: BEGUN })],
+  'PATCH /custom-fields': [adds(changesOther('field', 'custom-field.describe', 'description'), withField)],
+  'POST /imports': [adds(IMPORT, { json: BEGUN })],
   'POST /imports/columns': [nothing(ONLY_READS, { json: { text: 'mail,when\n', delimiter: ',' } })],
   'POST /imports/check': [nothing(ONLY_READS, { json: FILE })],
-  'POST /imports/rows': [completes('import.send', withImport)],
+  'POST /imports/rows': [completes(IMPORT, withImport)],
 }
