@@ -2,7 +2,7 @@
 import { type Change, recordAudit } from '../audit/audit.ts'
 import type { Queryable, Sql } from '../stores/postgres.ts'
 import { revokeLostInvitations } from './invitations.ts'
-import { changePeople, lockBusiness, setRole } from './members.ts'
+import { type RoleOutcome, changePeople, lockBusiness, setRole } from './members.ts'
 import type { Role } from './rights.ts'
 import { readEmailOf } from './users.ts'
 
@@ -18,18 +18,16 @@ export function changeRole(
 ): Promise<MemberOutcome> {
   const { businessId } = change
   return changeMember(sql, change, { userId, action: 'person.role', details: { role } }, async (tx) => {
-    if (canAdd) return setRole(tx, businessId, userId, role)
     await lockBusiness(tx, businessId)
-    const { count } = await tx`
-      update memberships set role = ${role} where business_id = ${businessId} and user_id = ${userId}`
-    return count > 0 ? 'done' : 'not_found'
+    const [member] = await tx`select from memberships where business_id = ${businessId} and user_id = ${userId}`
+    return canAdd || member !== undefined ? setRole(tx, businessId, userId, role) : 'not_found'
   })
 }
 
 export function removeMember(sql: Sql, change: Change, userId: string): Promise<MemberOutcome> {
   const { businessId } = change
   return changeMember(sql, change, { userId, action: 'person.remove' }, async (tx) => {
-    await lockBusiness(tx, businessId)
+    if (!(await lockBusiness(tx, businessId))) return 'not_found'
     const { count } = await tx`delete from memberships where business_id = ${businessId} and user_id = ${userId}`
     return count > 0 ? 'done' : 'not_found'
   })
@@ -39,10 +37,11 @@ function changeMember(
   sql: Sql,
   { businessId, actor }: Change,
   { userId, action, details }: { userId: string; action: string; details?: { role: Role } },
-  change: (tx: Queryable) => Promise<'done' | 'not_found' | 'too_many'>,
+  change: (tx: Queryable) => Promise<RoleOutcome>,
 ): Promise<MemberOutcome> {
   return changePeople<MemberOutcome>(sql, async (tx) => {
     const kind = await change(tx)
+    if (kind === 'unchanged') return { kind: 'done', revokedInvitations: [] }
     if (kind !== 'done') return { kind }
     const email = await readEmailOf(tx, userId)
     await recordAudit(tx, { businessId, actor, action, target: userId, details: { email, ...details } })

@@ -13,7 +13,7 @@ interface Created {
 
 /**
  * Creates a business with an owner: the person whom the actor invites, or the actor when `invited` is null.
- * `not_permitted`: the actor has lost the right to invite.
+ * `not_permitted`: the actor has lost the right to invite, or the account.
  */
 export const createOwnedBusiness = (
   sql: Sql,
@@ -24,7 +24,7 @@ export const createOwnedBusiness = (
   changePeople<Created, { kind: 'not_permitted' }>(sql, async (tx, refuse) => {
     const businessId = await addBusiness(tx, actor, settings)
     if (invited === null) {
-      await setRole(tx, businessId, actor.id, 'owner')
+      if ((await setRole(tx, businessId, actor.id, 'owner')) !== 'done') throw refuse({ kind: 'not_permitted' })
       return { kind: 'created', businessId, invitation: null }
     }
     const invitation = await addInvitation(tx, { businessId, actor }, { ...invited, role: 'owner' })

@@ -4,10 +4,10 @@ import type { Queryable, Sql } from '../stores/postgres.ts'
 import { inTransaction } from '../stores/transaction.ts'
 import { revokeLostInvitations } from './invitations.ts'
 import { createLink, removeLinks } from './links.ts'
-import { changePeople, listOnlyOwned, lockBusinessesOf, setRole } from './members.ts'
+import { changePeople, listOnlyOwned, lockBusiness, lockBusinessesOf, setRole } from './members.ts'
 import type { Role } from './rights.ts'
 import { endSessions } from './sessions.ts'
-import { type UserName, countOperators, createUser } from './users.ts'
+import { type UserName, countOperators, createUser, lockUser } from './users.ts'
 
 interface NewUser {
   email: string
@@ -16,17 +16,18 @@ interface NewUser {
   membership: { businessId: string; role: Role } | null
 }
 
-/** `token`: of a link that signs the person in. */
-export type AddOutcome = { kind: 'added'; token: string } | AddRefusal | { kind: 'last_owner' }
-type AddRefusal = { kind: 'user_exists' } | { kind: 'too_many' }
+/** `token`: of a link that signs the person in. `not_found`: there is no such business. */
+type AddOutcome = { kind: 'added'; token: string } | AddRefusal | { kind: 'last_owner' }
+type AddRefusal = { kind: 'not_found' } | { kind: 'user_exists' } | { kind: 'too_many' }
 
 export function addUser(sql: Sql, actor: Actor, { email, isOperator, membership }: NewUser): Promise<AddOutcome> {
   return changePeople<AddOutcome, AddRefusal>(sql, async (tx, refuse) => {
+    if (membership !== null && !(await lockBusiness(tx, membership.businessId))) return { kind: 'not_found' }
     const id = await createUser(tx, { email, isOperator })
     if (id === null) return { kind: 'user_exists' }
     if (membership !== null) {
       const kind = await setRole(tx, membership.businessId, id, membership.role)
-      if (kind !== 'done') throw refuse({ kind })
+      if (kind === 'not_found' || kind === 'too_many') throw refuse({ kind })
     }
     const details = { email, ...(membership && { role: membership.role }), ...(isOperator && { isOperator }) }
     const businessId = membership?.businessId ?? null
@@ -48,23 +49,38 @@ interface OperatorOutcome {
   revokedInvitations: string[]
 }
 
-export const setOperator = (sql: Sql, actor: Actor, user: UserName, isOperator: boolean): Promise<OperatorOutcome> =>
+/** Makes a user an operator, or an ordinary user. */
+export const setOperator = (
+  sql: Sql,
+  actor: Actor,
+  user: UserName,
+  isOperator: boolean,
+): Promise<({ kind: 'done' } & OperatorOutcome) | { kind: 'not_found' }> =>
   inTransaction(sql, async (tx) => {
-    await tx`update users set is_operator = ${isOperator} where id = ${user.id}`
-    await recordChange(tx, actor, isOperator ? 'person.grant-operator' : 'person.revoke-operator', user)
-    return revokeAndCount(tx, actor, user)
+    if (!(await lockUser(tx, user.id))) return { kind: 'not_found' }
+    const { count } = await tx`
+      update users set is_operator = ${isOperator} where id = ${user.id} and is_operator <> ${isOperator}`
+    const action = isOperator ? 'person.grant-operator' : 'person.revoke-operator'
+    if (count > 0) await recordChange(tx, actor, action, user)
+    const revokedInvitations = isOperator ? [] : await revokeLostInvitations(tx, user.id, actor)
+    return { kind: 'done', revokedInvitations, operators: await countOperators(tx) }
   })
 
-/** Ends all sessions of a user, and deletes their links. Resolves with the number of sessions. */
-export const endUserSessions = (sql: Sql, actor: Actor, user: UserName): Promise<number> =>
+/** Ends all sessions of a user, and deletes their links. `ended`: the number of sessions. */
+export const endUserSessions = (
+  sql: Sql,
+  actor: Actor,
+  user: UserName,
+): Promise<{ kind: 'done'; ended: number } | { kind: 'not_found' }> =>
   inTransaction(sql, async (tx) => {
+    if (!(await lockUser(tx, user.id))) return { kind: 'not_found' }
     await removeLinks(tx, user.email)
     await recordChange(tx, actor, 'person.end-sessions', user)
-    return endSessions(tx, user.id)
+    return { kind: 'done', ended: await endSessions(tx, user.id) }
   })
 
 /** `last_owner` names the businesses that would have no owner; it may have become none. */
-export type DeleteOutcome =
+type DeleteOutcome =
   | ({ kind: 'deleted' } & OperatorOutcome)
   | { kind: 'not_found' }
   | { kind: 'last_owner'; businesses: { id: string; name: string }[] }
@@ -77,7 +93,8 @@ export async function deleteUser(sql: Sql, actor: Actor, user: UserName): Promis
     if (deleted === undefined) return { kind: 'not_found' }
     await tx`delete from account_links where email = ${deleted.email}`
     await recordChange(tx, actor, 'person.delete', user)
-    return { kind: 'deleted', ...(await revokeAndCount(tx, actor, user)) }
+    const revokedInvitations = await revokeLostInvitations(tx, user.id, actor)
+    return { kind: 'deleted', revokedInvitations, operators: await countOperators(tx) }
   })
   // Reads the current businesses, because another owner may have been removed in the meantime.
   return outcome.kind === 'last_owner' ? { ...outcome, businesses: await listOnlyOwned(sql, user.id) } : outcome
@@ -85,7 +102,3 @@ export async function deleteUser(sql: Sql, actor: Actor, user: UserName): Promis
 
 const recordChange = (tx: Queryable, actor: Actor, action: string, { id, email }: UserName): Promise<void> =>
   recordAudit(tx, { businessId: null, actor, action, target: id, details: { email } })
-
-async function revokeAndCount(tx: Queryable, actor: Actor, { id }: UserName): Promise<OperatorOutcome> {
-  return { revokedInvitations: await revokeLostInvitations(tx, id, actor), operators: await countOperators(tx) }
-}

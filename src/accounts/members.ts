@@ -2,6 +2,7 @@
 import type { Queryable, Sql } from '../stores/postgres.ts'
 import { type Transaction, inTransaction } from '../stores/transaction.ts'
 import type { Role } from './rights.ts'
+import { lockUser } from './users.ts'
 
 export const MAX_MEMBERS = 500
 
@@ -24,32 +25,31 @@ export async function listMembers(sql: Queryable, businessId: string): Promise<M
     where m.business_id = ${businessId} order by u.email`
 }
 
+/** `unchanged`: the member has the role already. `not_found`: the business or the user has been removed. */
+export type RoleOutcome = 'done' | 'unchanged' | 'not_found' | 'too_many'
+
 /**
  * Adds a member, or changes the role of a member. Call it in a transaction of `changePeople`, and record it there. The
  * database throws for a business that would have no owner.
  */
-export async function setRole(
-  sql: Queryable,
-  businessId: string,
-  userId: string,
-  role: Role,
-): Promise<'done' | 'too_many'> {
-  await lockBusiness(sql, businessId)
+export async function setRole(sql: Queryable, businessId: string, userId: string, role: Role): Promise<RoleOutcome> {
+  if (!(await lockBusiness(sql, businessId)) || !(await lockUser(sql, userId))) return 'not_found'
   const [{ others }] = await sql<[{ others: number }]>`
     select count(*)::int as others from memberships where business_id = ${businessId} and user_id <> ${userId}`
   if (others >= MAX_MEMBERS) return 'too_many'
-  await sql`
-    insert into memberships (business_id, user_id, role) values (${businessId}, ${userId}, ${role})
-    on conflict (business_id, user_id) do update set role = excluded.role`
-  return 'done'
+  const { count } = await sql`
+    insert into memberships as m (business_id, user_id, role) values (${businessId}, ${userId}, ${role})
+    on conflict (business_id, user_id) do update set role = excluded.role where m.role <> excluded.role`
+  return count > 0 ? 'done' : 'unchanged'
 }
 
 /**
  * Everything that changes who is in a business takes this lock first, then those of users, members and links: otherwise
- * two such changes could wait for each other.
+ * two such changes could wait for each other. Returns false when the business has been removed.
  */
-export async function lockBusiness(tx: Queryable, businessId: string): Promise<void> {
-  await tx`select from businesses where id = ${businessId} for no key update`
+export async function lockBusiness(tx: Queryable, businessId: string): Promise<boolean> {
+  const [found] = await tx`select from businesses where id = ${businessId} and removed_at is null for no key update`
+  return found !== undefined
 }
 
 /** Locks the businesses of a user, and another one, in the order that all callers follow. */

@@ -6,7 +6,7 @@ import { inTransaction } from '../stores/transaction.ts'
 import { recordAccountChange } from './record-account-change.ts'
 import { hashToken } from './tokens.ts'
 import { matchTotp } from './totp.ts'
-import type { UserName } from './users.ts'
+import { type UserName, lockUser } from './users.ts'
 
 const RECOVERY_CODES = 10
 const RECOVERY_BYTES = 8
@@ -61,23 +61,29 @@ export async function confirmTotp(
 /** Turns a person's own second factor off. */
 export const turnTotpOff = (sql: Sql, user: UserName): Promise<void> =>
   inTransaction(sql, async (tx) => {
-    await removeTotp(tx, user.id)
-    await recordAccountChange(tx, user, 'second-factor-off')
+    if (await removeTotp(tx, user.id)) await recordAccountChange(tx, user, 'second-factor-off')
   })
 
-/** Turns the second factor of another person off, who has lost the device. */
-export const removeSecondFactor = (sql: Sql, actor: Actor, { id, email }: UserName): Promise<void> =>
+/** Turns off the second factor of a person who has lost their device. */
+export const removeSecondFactor = (
+  sql: Sql,
+  actor: Actor,
+  { id, email }: UserName,
+): Promise<{ kind: 'done' } | { kind: 'not_found' }> =>
   inTransaction(sql, async (tx) => {
-    await removeTotp(tx, id)
+    if (!(await lockUser(tx, id))) return { kind: 'not_found' }
     const entry = { businessId: null, actor, action: 'person.remove-second-factor', target: id }
-    await recordAudit(tx, { ...entry, details: { email } })
+    if (await removeTotp(tx, id)) await recordAudit(tx, { ...entry, details: { email } })
+    return { kind: 'done' }
   })
 
-async function removeTotp(sql: Queryable, id: string): Promise<void> {
-  await sql`
+/** Returns false, and changes nothing, when it is not on. */
+async function removeTotp(sql: Queryable, id: string): Promise<boolean> {
+  const { count } = await sql`
     update users set totp_secret = null, totp_confirmed = false, totp_last_step = 0, recovery_hashes = '{}',
       wrong_codes = 0, codes_paused_until = null
-    where id = ${id}`
+    where id = ${id} and totp_confirmed`
+  return count > 0
 }
 
 /** `warns`: the person should be notified of the wrong codes, which are `wrongCodes` in a row. */

@@ -6,7 +6,7 @@ import { changePeople, lockBusiness, setRole } from './members.ts'
 import { recordAccountChange } from './record-account-change.ts'
 import { endSessions } from './sessions.ts'
 import { startAnew } from './start-anew.ts'
-import { type Credentials, type UserName, createUser, updateUser } from './users.ts'
+import { type Credentials, type UserName, createUser, lockUser, updateUser } from './users.ts'
 
 /** What a link changes in the account. */
 export interface AccountFields {
@@ -40,8 +40,9 @@ export function takeLink(
       const isGivenUp = user !== null && invitation !== null && (await startAnew(tx, user, invitation.businessId))
       if (!isGivenUp) throw refuse({ kind: 'other_account' })
     } else if (invitation !== null) await lockBusiness(tx, invitation.businessId)
+    // The user may have been removed in the meantime. Other changes also lock the user before the links.
+    if (user !== null && !(await lockUser(tx, user.id))) throw refuse({ kind: 'link_expired' })
     if (!(await redeemLink(tx, token))) throw refuse({ kind: 'link_expired' })
-    // A link for a sign-in or a reset may be of a user who has been removed in the meantime.
     const id = user?.id ?? (invitation && (await createUser(tx, { email, ...wanted })))
     if (id === null) throw refuse({ kind: 'link_expired' })
     if (user !== null) await updateUser(tx, id, wanted)
@@ -52,7 +53,8 @@ export function takeLink(
     if (invitation !== null) {
       const { businessId, role } = invitation
       const kind = await setRole(tx, businessId, id, role)
-      if (kind !== 'done') throw refuse({ kind })
+      if (kind === 'not_found') throw refuse({ kind: 'link_expired' })
+      if (kind === 'too_many') throw refuse({ kind })
       const actor = { kind: 'user', id, name: email } as const
       await recordAudit(tx, { businessId, actor, action: 'person.join', target: id, details: { role } })
     }

@@ -60,6 +60,12 @@ export async function readEmailOf(sql: Queryable, id: string): Promise<string | 
   return found?.email ?? null
 }
 
+/** Locks a user against changes and deletion. Returns false when there is none. Lock their businesses first (members.ts). */
+export async function lockUser(tx: Queryable, id: string): Promise<boolean> {
+  const [found] = await tx`select from users where id = ${id} for no key update`
+  return found !== undefined
+}
+
 /** Creates a user. Resolves with the id, or with null when the address is taken. */
 export async function createUser(
   sql: Queryable,

@@ -57,10 +57,11 @@ const grantOperator: Command = {
   positionals: EMAIL,
   async run(config, args) {
     const email = checkEmail(args)
-    const { operators } = await changeUser(config, email, (sql, user) =>
+    const outcome = await changeUser(config, email, (sql, user) =>
       setOperator(sql, commandActor('admin user grant-operator'), user, true),
     )
-    return { json: { email, isOperator: true, operators }, text: `${email} is an operator` }
+    if (outcome.kind === 'not_found') throw userNotFound(email)
+    return { json: { email, isOperator: true, operators: outcome.operators }, text: `${email} is an operator` }
   },
 }
 
@@ -70,9 +71,11 @@ const revokeOperator: Command = {
   positionals: EMAIL,
   async run(config, args) {
     const email = checkEmail(args)
-    const { operators, revokedInvitations } = await changeUser(config, email, (sql, user) =>
+    const outcome = await changeUser(config, email, (sql, user) =>
       setOperator(sql, commandActor('admin user revoke-operator'), user, false),
     )
+    if (outcome.kind === 'not_found') throw userNotFound(email)
+    const { operators, revokedInvitations } = outcome
     return {
       json: { email, isOperator: false, operators, revokedInvitations },
       text: `${email} is not an operator${tellLost(revokedInvitations)}${warnOfNone(operators)}`,
@@ -86,9 +89,11 @@ const endSessions: Command = {
   positionals: EMAIL,
   async run(config, args) {
     const email = checkEmail(args)
-    const ended = await changeUser(config, email, (sql, user) =>
+    const outcome = await changeUser(config, email, (sql, user) =>
       endUserSessions(sql, commandActor('admin user end-sessions'), user),
     )
+    if (outcome.kind === 'not_found') throw userNotFound(email)
+    const { ended } = outcome
     return { json: { email, ended }, text: `${ended} ${ended === 1 ? 'session has' : 'sessions have'} ended` }
   },
 }
@@ -143,8 +148,13 @@ async function changeMember(
   const email = checkEmail(args)
   const businessId = checkId('--business', args.text('business') ?? '')
   const outcome = await changeUser(config, email, async (sql, user) => {
-    await requireBusiness(sql, businessId)
-    return apply(sql, { businessId, actor: commandActor(`admin user ${command}`) }, user)
+    const applied = await apply(sql, { businessId, actor: commandActor(`admin user ${command}`) }, user)
+    if (applied.kind === 'not_found') {
+      await requireBusiness(sql, businessId)
+      // The user may have been deleted in the meantime.
+      await requireUser(sql, email)
+    }
+    return applied
   })
   if (outcome.kind !== 'done') throw refusal(outcome, email)
   return { email, businessId, lost: outcome.revokedInvitations }

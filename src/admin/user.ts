@@ -8,9 +8,9 @@ import { listUsers } from '../accounts/users.ts'
 import { commandActor } from '../audit/command-actor.ts'
 import type { Config } from '../config.ts'
 import { findFrontDoorUrl } from '../stores/data-dir.ts'
-import { requireBusiness } from './business.ts'
+import { businessNotFound } from './business.ts'
 import { type Command, CommandError, type Report, UsageError } from './command.ts'
-import { checkEmail, requireUser } from './find-user.ts'
+import { checkEmail, requireUser, userNotFound } from './find-user.ts'
 import { formatTable } from './format-help.ts'
 import { withPostgres } from './open-postgres.ts'
 import { checkId } from './read-option.ts'
@@ -37,10 +37,10 @@ const create: Command = {
     if (businessId !== null && role === undefined) throw new UsageError(`--role must be one of ${ROLES.join(', ')}`)
     const membership = businessId !== null && role !== undefined ? { businessId, role } : null
     const outcome = await withPostgres(config, async (sql) => {
-      if (businessId !== null) await requireBusiness(sql, businessId)
       const actor = commandActor('admin user create')
       return addUser(sql, actor, { email, isOperator: args.flag('operator'), membership })
     })
+    if (outcome.kind === 'not_found') throw businessNotFound(businessId ?? '')
     if (outcome.kind === 'user_exists') throw new CommandError('user_exists', `There is a user ${email} already`)
     if (outcome.kind !== 'added') throw new CommandError(outcome.kind, `The role was not given: ${ORDER}`)
     return showLink(config, email, outcome.token)
@@ -67,10 +67,11 @@ const removeFactor: Command = {
   positionals: ['EMAIL'],
   async run(config, args) {
     const email = checkEmail(args)
-    await withPostgres(config, async (sql) => {
+    const { kind } = await withPostgres(config, async (sql) => {
       const user = await requireUser(sql, email)
-      await removeSecondFactor(sql, commandActor('admin user remove-second-factor'), user)
+      return removeSecondFactor(sql, commandActor('admin user remove-second-factor'), user)
     })
+    if (kind === 'not_found') throw userNotFound(email)
     return { json: { email, hasTotp: false }, text: `${email} signs in with the password alone` }
   },
 }

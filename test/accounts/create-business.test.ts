@@ -1,4 +1,5 @@
 /** A business that an operator creates in the dashboard has an owner from the start, or is not created. */
+import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createOwnedBusiness } from '../../src/accounts/create-business.ts'
 import { listInvitations } from '../../src/accounts/invitations.ts'
@@ -35,6 +36,12 @@ it('has the operator, or the person whom the operator invites', async () => {
     { id: other.invitation?.id, email: 'ann@x.io', role: 'owner', invitedBy: 'boss@x.io' },
   ])
   expect(await actionsOf(boss)).toEqual(['business.create', 'business.create', 'person.invite'])
+})
+
+it('is not created for an operator whose account was deleted', async () => {
+  const gone: PersonActor = { kind: 'user', id: randomUUID(), name: 'gone@x.io' }
+  expect(await createOwnedBusiness(stack.sql, gone, { name: 'Ownerless' }, null)).toEqual({ kind: 'not_permitted' })
+  expect(await stack.sql`select from businesses where name = 'Ownerless'`).toHaveLength(0)
 })
 
 it('is not created by a person who may no longer invite', async () => {

@@ -2,11 +2,12 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { changeRole, removeMember } from '../../src/accounts/change-members.ts'
 import { readLink } from '../../src/accounts/links.ts'
-import { addUser } from '../../src/accounts/manage-users.ts'
+import { addUser, deleteUser } from '../../src/accounts/manage-users.ts'
 import { MAX_MEMBERS, listMembers, setRole } from '../../src/accounts/members.ts'
 import type { Role } from '../../src/accounts/rights.ts'
 import { takeLink } from '../../src/accounts/take-link.ts'
 import { createUser, findCredentials } from '../../src/accounts/users.ts'
+import { removeBusiness } from '../../src/businesses/businesses.ts'
 import { inviteTo } from '../dashboard/session-client.ts'
 import { type Stack, createBusiness, openStack } from '../support/stack.ts'
 
@@ -50,6 +51,58 @@ it('the last owner neither leaves nor becomes anything else', async () => {
   expect(await change(businessId, bob, 'owner')).toBe('done')
   expect(await remove(businessId, ann)).toBe('done')
   expect(await remove(businessId, ann)).toBe('not_found')
+})
+
+it('a role that a member has already is not recorded again', async () => {
+  const { businessId } = await createBusiness(stack.sql)
+  const id = await newUser()
+  for (const canAdd of [true, true, false]) expect(await change(businessId, id, 'owner', canAdd)).toBe('done')
+  expect(await stack.sql`select from audit_log where business_id = ${businessId}`).toHaveLength(1)
+})
+
+it('a business that was removed takes nobody, and a user who was deleted joins none', async () => {
+  const { businessId } = await createBusiness(stack.sql)
+  const [ann, gone] = [await newUser(), await newUser()]
+  expect((await deleteUser(stack.sql, actor, { id: gone, email: 'gone@x.io' })).kind).toBe('deleted')
+  expect(await change(businessId, gone, 'owner', true)).toBe('not_found')
+  await change(businessId, ann, 'owner', true)
+  const token = await inviteTo(
+    businessId,
+    { sql: stack.sql, by: { id: ann, name: 'ann@x.io' } },
+    { email: 'new@x.io', role: 'analyst' },
+  )
+  const link = await readLink(stack.sql, token)
+  if (link === null) throw new Error('no link')
+  await removeBusiness(stack.sql, actor, businessId)
+  const taken = { link, token, user: null, isAnew: false, wanted: {} }
+  expect(await takeLink(stack.sql, taken)).toEqual({ kind: 'link_expired' })
+  expect(await change(businessId, await newUser(), 'analyst', true)).toBe('not_found')
+  expect([await change(businessId, ann, 'analyst'), await remove(businessId, ann)]).toEqual(['not_found', 'not_found'])
+  const membership = { businessId, role: 'analyst' } as const
+  expect(await addUser(stack.sql, actor, { email: 'new@x.io', isOperator: false, membership })).toEqual({
+    kind: 'not_found',
+  })
+  expect(await findCredentials(stack.sql, 'new@x.io')).toBeNull()
+  expect(await listMembers(stack.sql, businessId)).toMatchObject([{ userId: ann, role: 'owner' }])
+})
+
+it('a user and a member are added at the same time, and none waits for the other for ever', async () => {
+  const { businessId } = await createBusiness(stack.sql)
+  const by = { id: await newUser(), name: 'by@x.io' }
+  await setRole(stack.sql, businessId, by.id, 'owner')
+  const membership = { businessId, role: 'analyst' } as const
+  for (let round = 0; round < 20; round += 1) {
+    const email = `both${round}@x.io`
+    const token = await inviteTo(businessId, { sql: stack.sql, by }, { email, role: 'analyst' })
+    const link = await readLink(stack.sql, token)
+    if (link === null) throw new Error('no link')
+    const [added, { kind }] = await Promise.all([
+      addUser(stack.sql, actor, { email, isOperator: false, membership }),
+      takeLink(stack.sql, { link, token, user: null, isAnew: false, wanted: {} }),
+    ])
+    // Whoever is first creates the user.
+    expect([added.kind, kind]).toEqual(kind === 'taken' ? ['user_exists', 'taken'] : ['added', 'link_expired'])
+  }
 })
 
 it('when two owners leave at the same time, one stays', async () => {

@@ -86,7 +86,6 @@ it('grants and revokes the rights of an operator, at once for the sessions that 
   expect(await actionsOf(null, id)).toEqual([
     `command admin user grant-operator: person.grant-operator {"email": "${email}"}`,
     `command admin user revoke-operator: person.revoke-operator {"email": "${email}"}`,
-    `command admin user revoke-operator: person.revoke-operator {"email": "${email}"}`,
   ])
 })
 
