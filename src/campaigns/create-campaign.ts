@@ -1,5 +1,5 @@
 import { uuidv7 } from 'uuidv7'
-import { type Change, recordAudit } from '../audit/audit.ts'
+import { type AuditEntry, type Change, recordAudit } from '../audit/audit.ts'
 import type { Definition } from '../rules/campaigns/definition.ts'
 import type { Queryable, Sql } from '../stores/postgres.ts'
 import { inTransaction } from '../stores/transaction.ts'
@@ -27,12 +27,12 @@ export type CreateOutcome = { kind: 'created'; campaign: Campaign } | { kind: 't
 export const createCampaign = (sql: Sql, change: Change, campaign: NewCampaign): Promise<CreateOutcome> =>
   inTransaction(sql, (tx) => insertCampaign(tx, change, campaign))
 
-/** As `createCampaign`, in a transaction with other changes. `original`: the id of the campaign that it is a copy of. */
+/** As `createCampaign`, in a transaction with other changes. `entry`: how the audit log describes the change. */
 export async function insertCampaign(
   tx: Queryable,
   { businessId, actor }: Change,
   campaign: NewCampaign,
-  original?: string,
+  entry: Pick<AuditEntry, 'action' | 'details'> = { action: 'campaign.create' },
 ): Promise<CreateOutcome> {
   const { name, trigger, canEnterAgain, goalEvent, definition = NO_DEFINITION } = campaign
   const { event, web, segment, on, at, where, sources } = triggerColumns(trigger)
@@ -53,8 +53,6 @@ export async function insertCampaign(
   await storeVersion(tx, { businessId, campaignId, version: 1 }, definition)
   const stored = await readCampaign(tx, businessId, campaignId)
   if (stored === null) throw new Error(`the campaign ${campaignId} is gone, although it was just created`)
-  const entry = { businessId, actor, target: campaignId }
-  if (original === undefined) await recordAudit(tx, { ...entry, action: 'campaign.create' })
-  else await recordAudit(tx, { ...entry, action: 'campaign.duplicate', details: { original } })
+  await recordAudit(tx, { businessId, actor, target: campaignId, ...entry })
   return { kind: 'created', campaign: stored }
 }

@@ -16,7 +16,8 @@ export async function duplicateCampaign(
     const { name, trigger, canEnterAgain, goal, steps, caps, holdOut, tracking, quietHours } = original
     const definition = { steps, caps, holdOut, tracking, ...(quietHours !== undefined && { quietHours }) }
     const copy = { name: nameCopy(name), trigger, canEnterAgain, goalEvent: goal?.event ?? null, definition }
-    return await insertCampaign(tx, change, copy, campaignId)
+    const entry = { action: 'campaign.duplicate', details: { original: campaignId } }
+    return await insertCampaign(tx, change, copy, entry)
   })
 }
 
