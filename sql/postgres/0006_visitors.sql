@@ -30,7 +30,7 @@ create table visitors (
 ) with (fillfactor = 80);
 create index visitors_by_contact on visitors (business_id, contact_id) where contact_id is not null;
 create index visitors_by_current_contact on visitors (business_id, current_contact_id) where current_contact_id is not null;
--- Those that are forgotten when they stay away. A visitor whose link waits is not (src/erasure/forget-visitors.ts).
+-- Those that are forgotten when they stay away. A visitor whose link waits is not (src/timeline/forget-visitors.ts).
 create index visitors_of_nobody on visitors (last_seen_at)
   where contact_id is null and current_contact_id is null and not waits;
 

@@ -1,7 +1,7 @@
 -- The stream: its partitions, how far each has been applied, and what could not be applied.
 
 -- One row: the number of partitions of each kind (live, backfill). It can be changed while everything runs
--- (src/stream/partitions/change-partitions.ts).
+-- (src/stream/change-partitions.ts).
 create table partitioning (
   only_row boolean primary key default true check (only_row),
   partitions integer not null check (partitions > 0),

@@ -87,7 +87,7 @@ create index segment_clock_due on segment_clock (due_at) where due_at is not nul
 create table segment_windows (
   business_id uuid not null,
   contact_id uuid not null,
-  -- Of the window's key (src/contacts/save/window-hashes.ts).
+  -- Of the window's key (src/contacts/window-hashes.ts).
   key_hash uuid not null,
   value numeric not null,
   -- When time alone changes the value (epoch ms): the oldest event leaves the window. Null: never.

@@ -139,10 +139,10 @@ create table due_steps (
   -- What holds an enrolment at a step that sends: quiet hours, a cap or a channel. Null: nothing does, or its message is to be tried
   -- again.
   held_by jsonb,
-  -- Of a branch whose rules count or sum up the timeline (src/campaigns/engine/branches/answer-branches.ts). Once the timeline has this row of
+  -- Of a branch whose rules count or sum up the timeline (src/campaigns/engine/answer-branches.ts). Once the timeline has this row of
   -- the outbox, it has all that was recorded before the branch was reached. Null: it is not asked.
   asked_outbox_id bigint,
-  -- The counts and sums, by their hashes (src/contacts/save/window-hashes.ts), as decimals; null without an event. Until the enrolment moves.
+  -- The counts and sums, by their hashes (src/contacts/window-hashes.ts), as decimals; null without an event. Until the enrolment moves.
   answers jsonb,
   primary key (business_id, enrolment_id)
 ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.01);

@@ -133,7 +133,7 @@ create table messages (
   -- Whether the events `email_opened` and `email_clicked` of it were recorded: reports count these messages.
   opened boolean not null default false,
   clicked boolean not null default false,
-  -- It may have what it is rendered from: src/campaigns/engine/send/forget-values.ts.
+  -- It may have what it is rendered from: src/campaigns/engine/forget-values.ts.
   kept boolean not null default true,
   primary key (business_id, id),
   unique (business_id, enrolment_id, step)

@@ -42,7 +42,7 @@ create table erased_visits (
 create index erased_visits_to_finish on erased_visits (business_id) where deleted_at is null;
 create index erased_visits_to_sweep on erased_visits (deleted_at) where swept_at is null;
 
--- One row. Deleted rows can be read from the files of the stores until these are cleaned (src/erasure/clean-files.ts).
+-- One row. Deleted rows can be read from the files of the stores until these are cleaned (src/timeline/clean-files.ts).
 create table file_cleaning (
   only_row boolean primary key default true check (only_row),
   -- Erasures that were finished before this have been cleaned from the files.
