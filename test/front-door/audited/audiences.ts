@@ -92,8 +92,8 @@ export const OF_AUDIENCES: AuditedCalls = {
   'PUT /channels/:channel': [
     adds(changes('channel.save', 'url', 'secret'), { ids: { channel: 'webhook' }, json: WEBHOOK }),
   ],
-  'DELETE /channels/:channel': [adds('channel.remove', withWebhook)],
-  'POST /channels/:channel/resume': [adds('channel.resume', withPausedChannel)],
+  'DELETE /channels/:channel': [once(adds('channel.remove', withWebhook))],
+  'POST /channels/:channel/resume': [once(adds('channel.resume', withPausedChannel))],
   'POST /channels/:channel/test': [adds('channel.test', { ids: { channel: 'sms' }, json: { to: PHONE } })],
   'POST /channels/:channel/check': [nothing(ONLY_READS, withSender)],
   'POST /suppressions': [once(counts(changesMany('suppression.add'), () => ({ json: made.newSuppression() })))],

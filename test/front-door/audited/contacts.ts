@@ -1,7 +1,7 @@
 /** Routes about contacts, their fields and their events. */
 import * as made from './business.ts'
 import { type ActingBusiness, word } from './business.ts'
-import { type AuditedCalls, type Call, ONLY_READS, adds, completes, counts, nothing, on } from './call.ts'
+import { type AuditedCalls, type Call, ONLY_READS, adds, completes, counts, nothing, on, once } from './call.ts'
 import { changes, changesMany, changesOther, creates } from './entries.ts'
 
 const REPORTED = 'the timeline of the contact has what a server reports'
@@ -79,5 +79,5 @@ export const OF_CONTACTS: AuditedCalls = {
   'POST /imports': [adds(IMPORT, { json: BEGUN })],
   'POST /imports/columns': [nothing(ONLY_READS, { json: { text: 'mail,when\n', delimiter: ',' } })],
   'POST /imports/check': [nothing(ONLY_READS, { json: FILE })],
-  'POST /imports/rows': [completes(IMPORT, withImport)],
+  'POST /imports/rows': [once(completes(IMPORT, withImport))],
 }
