@@ -99,8 +99,8 @@ export function readKeyKind(key: string): KeyKind | { broken: string } {
 }
 
 /**
- * Revokes a key permanently, within a second. Returns false when there is no such key, or when it is not of `businessId`;
- * null allows any.
+ * Revokes a key permanently, within a second, unless it is revoked already. Returns false when there is no such key, or
+ * when it is not of `businessId`; null allows any.
  */
 export async function revokeKey(
   sql: Sql,
@@ -108,12 +108,12 @@ export async function revokeKey(
   keyId: string,
 ): Promise<boolean> {
   return inTransaction(sql, async (tx) => {
-    const [revoked] = await tx<{ businessId: string }[]>`
-      update api_keys set revoked_at = coalesce(revoked_at, now())
-      where id = ${keyId} and business_id = coalesce(${businessId}::uuid, business_id)
-      returning business_id as "businessId"`
-    if (revoked === undefined) return false
-    await recordAudit(tx, { businessId: revoked.businessId, actor, action: 'key.revoke', target: keyId })
+    const [key] = await tx<{ businessId: string }[]>`
+      select business_id as "businessId" from api_keys
+      where id = ${keyId} and business_id = coalesce(${businessId}::uuid, business_id)`
+    if (key === undefined) return false
+    const { count } = await tx`update api_keys set revoked_at = now() where id = ${keyId} and revoked_at is null`
+    if (count > 0) await recordAudit(tx, { businessId: key.businessId, actor, action: 'key.revoke', target: keyId })
     return true
   })
 }

@@ -9,6 +9,7 @@ import { faultOf } from '../rules/faults.ts'
 import { CHUNK_ROWS } from '../stores/run-in-chunks.ts'
 import type { ConversionType } from '../rules/events/facts.ts'
 import type { Queryable, Sql } from '../stores/postgres.ts'
+import { inTransaction } from '../stores/transaction.ts'
 import { sleep } from '../async/sleep.ts'
 import { type DestinationKind, clickIdsOf } from './settings.ts'
 
@@ -100,7 +101,7 @@ interface Removal {
 /**
  * Removes a destination with its queued conversions and its history. First stops queueing and deletes the deliveries in
  * chunks, because the last statement blocks the saves of the business. Returns false when `signal` stopped it: call it
- * again to remove the rest. The entry of the audit log is written before the first step.
+ * again to remove the rest. The first call writes the entry of the audit log, before it deletes anything.
  */
 export async function removeDestination(
   sql: Sql,
@@ -109,15 +110,22 @@ export async function removeDestination(
   removal: Removal = {},
 ): Promise<boolean> {
   const { businessId, id, kind, name } = destination
-  await recordAudit(sql, { businessId, actor, action: 'destination.remove', target: id, details: { kind, name } })
-  const raised = () =>
-    sql`update businesses set config_version = config_version + 1 where id = ${businessId} returning id`
-  await sql`
-    with business as (${raised()})
-    update destinations d set active = false from business where d.business_id = business.id and d.id = ${id}`
+  const entry = { businessId, actor, action: 'destination.remove', target: id, details: { kind, name } }
+  const raised = (db: Queryable) =>
+    db`update businesses set config_version = config_version + 1 where id = ${businessId} returning id`
+  await inTransaction(sql, async (tx) => {
+    const { count } = await tx`
+      with business as (${raised(tx)})
+      update destinations d set active = false from business
+      where d.business_id = business.id and d.id = ${id} and d.active`
+    // One that is inactive was paused, or an earlier call has begun to remove it.
+    const earlier = tx`
+      select from audit_log where business_id = ${businessId} and action = ${entry.action} and target = ${id} limit 1`
+    if (count > 0 || (await earlier).length === 0) await recordAudit(tx, entry)
+  })
   if (!(await dropAll(sql, destination, removal))) return false
   await sql`
-    with business as (${raised()})
+    with business as (${raised(sql)})
     delete from destinations d using business where d.business_id = business.id and d.id = ${id}`
   return true
 }

@@ -101,11 +101,13 @@ export async function endRun(sql: Queryable, id: string, result: VerifySummary):
  */
 export async function stopRun(sql: Sql, actor: Actor): Promise<string | null> {
   return inTransaction(sql, async (tx) => {
-    const [stopped] = await tx<{ id: string }[]>`
-      update verify_runs set is_stopping = true where ended_at is null returning id`
-    if (stopped === undefined) return null
-    await recordAudit(tx, { businessId: null, actor, action: 'stores.verify-stop', target: stopped.id })
-    return stopped.id
+    const [running] = await tx<{ id: string }[]>`select id from verify_runs where ended_at is null`
+    if (running === undefined) return null
+    const { id } = running
+    const { count } = await tx`
+      update verify_runs set is_stopping = true where id = ${id} and ended_at is null and not is_stopping`
+    if (count > 0) await recordAudit(tx, { businessId: null, actor, action: 'stores.verify-stop', target: id })
+    return id
   })
 }
 

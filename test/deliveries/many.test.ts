@@ -125,6 +125,7 @@ describe('a destination is removed', () => {
     expect([await step(), await count()]).toEqual([false, { dead: 1 }])
     expect([await step(), await count()]).toEqual([true, {}])
     expect(await findDestination(stack.sql, destination)).toBeUndefined()
+    expect(await stack.sql`select from audit_log where target = ${destination}`).toHaveLength(1)
   })
 
   it('while saves continue, and nothing more is queued for it', async () => {

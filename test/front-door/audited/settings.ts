@@ -104,13 +104,13 @@ const DEMO = [
 ]
 
 export const OF_SETTINGS: AuditedCalls = {
-  'PATCH /business': [adds(changesBusiness('business.update'), { json: NAMED })],
+  'PATCH /business': [once(adds(changesBusiness('business.update'), { json: NAMED }))],
   'POST /origins/test': [nothing(ONLY_TRIES, { json: { origin: 'https://shop.example' } })],
   'POST /demo': [once(adds(DEMO, {}))],
   'POST /keys': [adds(creates('key.create', 'keyId'), { json: { kind: 'secret' } })],
-  'DELETE /keys/:keyId': [adds('key.revoke', on('keyId', addKey))],
+  'DELETE /keys/:keyId': [once(adds('key.revoke', on('keyId', addKey)))],
   'PUT /people/:userId': [
-    adds('person.role', on('userId', made.addColleague, { role: 'analyst' })),
+    once(adds('person.role', on('userId', made.addColleague, { role: 'analyst' }))),
     adds([LOST, changes('person.role')], withInviter, 'of an inviter'),
   ],
   'DELETE /people/:userId': [
@@ -140,5 +140,5 @@ export const OF_SETTINGS: AuditedCalls = {
   'POST /operations/dead-letters/replay': [adds(changesOther('deadLetterId', 'dead-letter.replay'), withDeadLetter)],
   'POST /operations/dead-letters/drop': [adds(changesOther('deadLetterId', 'dead-letter.drop'), withDeadLetter)],
   'POST /operations/verify': [adds(creates('stores.verify', 'runId'), withoutVerifyRun)],
-  'POST /operations/verify/stop': [adds(changesOther('runId', 'stores.verify-stop'), withVerifyRun)],
+  'POST /operations/verify/stop': [once(adds(changesOther('runId', 'stores.verify-stop'), withVerifyRun))],
 }
