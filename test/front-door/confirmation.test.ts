@@ -6,6 +6,8 @@ import { CONFIRM_MS } from '../../src/front-door/routes/unsubscribe/confirm.ts'
 import { MAX_CONFIRMATIONS } from '../../src/messages/confirmations/ask-confirmation.ts'
 import { readConfirmation, writeConfirmation } from '../../src/messages/confirmations/token.ts'
 import { loadMessageKey } from '../../src/messages/message-key.ts'
+import { inTransaction } from '../../src/stores/transaction.ts'
+import { openMailServer } from '../messages/channels/mail-server.ts'
 import { type Service, openService } from '../support/service.ts'
 import { type SimulationClient, openClient } from './simulation-client.ts'
 
@@ -13,7 +15,7 @@ let service: Service
 let client: SimulationClient
 let contactId: string
 beforeAll(async () => {
-  service = await openService({ PUBLIC_URL: 'https://shop.example' })
+  service = await openService({ PUBLIC_URL: 'https://shop.example', ALLOW_LOOPBACK_TARGETS: 'true' })
 })
 afterAll(() => service.close())
 beforeEach(async () => {
@@ -183,6 +185,23 @@ describe('a confirmation', () => {
       select cardinality(asked_at) as many from confirmations
       where business_id = (select business_id from contacts where id = ${contactId})`
     expect(rows.map(({ many }) => many)).toEqual([3])
+  })
+
+  it('keeps no connection to the mail server while it is recorded', async () => {
+    let isClosed = false
+    const server = await openMailServer({ onClose: () => void (isClosed = true) })
+    const { port } = server
+    await client.ask('PUT', '/api/channels/email', { provider: 'smtp', host: '127.0.0.1', port, sender: 'shop@x.io' })
+    await useTemplate()
+    const asked = await inTransaction(service.sql, async (tx) => {
+      await tx`lock table audit_log in exclusive mode`
+      const answered = choose({ email: 'pending' })
+      // A connection that stays open is closed after 15 s.
+      await expect.poll(() => isClosed, { timeout: 5000 }).toBe(true)
+      return { answered }
+    })
+    expect((await asked.answered).body.data).toMatchObject({ confirmation: { outcome: 'accepted' } })
+    await server.close()
   })
 
   it('needs a template, and an address', async () => {
