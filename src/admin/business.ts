@@ -104,10 +104,11 @@ const update: Command = {
     const businessId = checkId('ID', args.positional(0))
     const settings = readSettings(args)
     if (Object.keys(settings).length === 0) throw new UsageError('Nothing to change. Give at least one option')
-    const isChanged = await withPostgres(config, (sql) =>
-      changeBusiness(sql, { businessId, actor: commandActor('admin business update') }, settings),
+    const change = { businessId, actor: commandActor('admin business update') }
+    const { kind } = await withPostgres(config, (sql) =>
+      changeBusiness(sql, change, settings, { maySetRateLimit: true }),
     )
-    if (!isChanged) throw businessNotFound(businessId)
+    if (kind === 'not_found') throw businessNotFound(businessId)
     return { json: { businessId }, text: `Business ${businessId} was changed` }
   },
 }

@@ -90,6 +90,7 @@ it('those for a business', async () => {
   const { businessId } = await run('business create', '--name', 'Bookshop')
   const business = String(businessId)
   await run('business update', business, '--currency', 'EUR')
+  await run('business update', business, '--currency', 'EUR', '--bots', 'ignore')
   const { keyId } = await run('key create', '--business', business)
   await run('key import', '--business', business, '--key', `sluice_live_${'k'.repeat(24)}`)
   for (let time = 1; time <= 2; time += 1) await run('key revoke', String(keyId))
@@ -102,6 +103,7 @@ it('those for a business', async () => {
   await run('dead-letters replay', 'all', '--business', business)
   await run('dead-letters drop', 'all', '--business', business)
   await run('business remove', business, '--yes')
+  await expect(run('business update', business, '--currency', 'USD')).rejects.toThrow('no business')
   const found = await entries(business)
   expect(found).toEqual([
     'admin business create: business.create {"name": "Bookshop"}',

@@ -196,6 +196,23 @@ describe('settings', () => {
     expect((await operator.send('PATCH', `${at}/business`, { rateLimit: 1000 })).data).toMatchObject({
       rateLimit: 1000,
     })
+    // An owner may send it as it is.
+    expect((await owner.send('PATCH', `${at}/business`, { rateLimit: 1000, name: 'Shop' })).status).toBe(200)
+  })
+
+  it('that are sent as they are do not count as changed', async () => {
+    const sent = { currency: 'USD', country: '', origins: [], bots: 'ignore', name: 'Shop' }
+    await owner.send('PATCH', `${at}/business`, sent)
+    await owner.send('PATCH', `${at}/business`, sent)
+    const { data } = await owner.send('GET', `${at}/audit`)
+    expect(data['entries']).toHaveLength(1)
+    expect((data['entries'] as [{ details: object }])[0].details).toEqual({ name: 'Shop' })
+  })
+
+  it('that two people save at the same time are recorded once', async () => {
+    const both = [owner, operator].map((client) => client.send('PATCH', `${at}/business`, { name: 'Both' }))
+    expect((await Promise.all(both)).map(({ status }) => status)).toEqual([200, 200])
+    expect(await actionsOf(owner)).toEqual(['business.update'])
   })
 
   it('say whether an origin is accepted, and why', async () => {

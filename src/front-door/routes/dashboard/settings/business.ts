@@ -3,7 +3,7 @@ import { Type } from '@sinclair/typebox'
 import { createOwnedBusiness } from '../../../../accounts/create-business.ts'
 import type { Session } from '../../../../accounts/sessions.ts'
 import { readEmail } from '../../../../accounts/users.ts'
-import { BOTS, type ListedBusiness, readBusiness } from '../../../../businesses/businesses.ts'
+import { BOTS, readBusiness } from '../../../../businesses/businesses.ts'
 import { MAX_ORIGINS } from '../../../../businesses/settings.ts'
 import { RequestError } from '../../../../errors.ts'
 import { faultOf } from '../../../../rules/faults.ts'
@@ -17,7 +17,7 @@ import { compileCheck, invalidRequest, requireBody } from '../../../http/check-b
 import { BODY_LIMITS, readJson } from '../../../http/read-body.ts'
 import { closed, count, dateTime, oneOf, orNull, uuid } from '../../reply-fields.ts'
 import { InvitedData, deliverInvitation } from '../people/invite.ts'
-import { type SentSettings, onlyChanged, readSettings } from './read-settings.ts'
+import { type SentSettings, readSettings } from './read-settings.ts'
 import { MEMBER_BODY_ERRORS, MEMBER_ERRORS, SESSION_BODY_ERRORS } from '../people/session.ts'
 
 const READ = 'The settings.'
@@ -28,15 +28,10 @@ async function getBusiness(app: AppContext, _: RequestContext, { business }: Pri
   return { message: READ, data: await describe(app, business.id) }
 }
 
-async function describe(app: AppContext, id: string) {
-  const found = await requireBusiness(app, id)
-  return { ...found, createdAt: found.createdAt.toISOString() }
-}
-
-async function requireBusiness({ sql }: AppContext, id: string): Promise<ListedBusiness> {
+async function describe({ sql }: AppContext, id: string) {
   const found = await readBusiness(sql, id)
   if (found === null) throw new RequestError('business_not_found')
-  return found
+  return { ...found, createdAt: found.createdAt.toISOString() }
 }
 
 const text = (description: string) => Type.Optional(Type.String({ maxLength: 200, description }))
@@ -60,12 +55,10 @@ const checkSettings = compileCheck(SettingsSchema)
 async function patchBusiness(app: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {
   const sent: SentSettings = requireBody(checkSettings(await readJson(app, context, BODY_LIMITS.single)))
   const { business, actor, can } = principal
-  const wanted = readSettings(sent)
-  const change = onlyChanged(await requireBusiness(app, business.id), wanted)
-  if (change.rateLimit !== undefined && !can('operations')) {
-    throw invalidRequest([faultOf('rateLimit', 'operator_only')])
-  }
-  if (Object.keys(change).length > 0) await changeBusiness(app.sql, { businessId: business.id, actor }, change)
+  const change = { businessId: business.id, actor }
+  const { kind } = await changeBusiness(app.sql, change, readSettings(sent), { maySetRateLimit: can('operations') })
+  if (kind === 'not_found') throw new RequestError('business_not_found')
+  if (kind === 'rate_limit_fixed') throw invalidRequest([faultOf('rateLimit', 'operator_only')])
   return { message: SAVED, data: await describe(app, business.id) }
 }
 
@@ -94,7 +87,7 @@ async function postBusiness(app: AppContext, context: RequestContext, { user }: 
   const actor = { kind: 'user', id: user.id, name: user.email } as const
   const invited = email === user.email ? null : { email, isMailed: app.mailer !== undefined }
   const created = await createOwnedBusiness(app.sql, actor, settings, invited)
-  if (created.kind !== 'created') throw new RequestError('not_permitted')
+  if (created.kind !== 'created') throw new RequestError(created.kind)
   const { businessId } = created
   const wanted = { business: { id: businessId, name: settings.name }, email, role: 'owner' as const, actor }
   const invitation = created.invitation && (await deliverInvitation(app, created.invitation, wanted))
@@ -185,7 +178,7 @@ export const businessRoutes: readonly DashboardRoute[] = [
           data: Type.Object({ businessId: uuid, invitation: orNull(InvitedData) }, closed),
         },
       },
-      errors: [...SESSION_BODY_ERRORS, 'not_permitted', 'limit_reached'],
+      errors: [...SESSION_BODY_ERRORS, 'not_permitted'],
     },
   }),
 ]

@@ -2,7 +2,7 @@
  * Reads settings of a business in a request by the rules of the operators' commands, and reports each fault at its
  * field.
  */
-import type { BusinessSettings, ListedBusiness } from '../../../../businesses/businesses.ts'
+import type { BusinessSettings } from '../../../../businesses/businesses.ts'
 import {
   SettingError,
   readBots,
@@ -55,13 +55,6 @@ export function readSettings(sent: SentSettings): BusinessSettings {
   }
   if (issues.length > 0) throw invalidRequest(issues)
   return withoutUndefined(settings)
-}
-
-/** Returns the settings that differ from the current ones. */
-export function onlyChanged(before: ListedBusiness, wanted: BusinessSettings): BusinessSettings {
-  const isChanged = (name: string, value: unknown) =>
-    JSON.stringify(value) !== JSON.stringify(before[name as keyof ListedBusiness])
-  return Object.fromEntries(Object.entries(wanted).filter(([name, value]) => isChanged(name, value)))
 }
 
 type Present<T> = { [Key in keyof T]?: Exclude<T[Key], undefined> }
