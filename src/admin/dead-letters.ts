@@ -26,7 +26,7 @@ const list: Command = {
   async run(config, args) {
     const limit = readInteger('--limit', args.text('limit') ?? '100', MAX_LISTED)
     const { shown, truncated } = await withPostgres(config, async (sql) =>
-      truncateList(await listDeadLetters(sql, { ...businessOf(args), limit: limit + 1 }), limit),
+      truncateList(await listDeadLetters(sql, { businessId: businessOf(args), limit: limit + 1 }), limit),
     )
     const deadLetters = shown.map(({ id, businessId, partition, streamId, kind, reason, ...letter }) => ({
       deadLetterId: id,
@@ -101,13 +101,13 @@ export const DEAD_LETTER_COMMANDS: Command[] = [list, replay, drop]
 
 const changeOf = (args: CommandArguments, verb: 'replay' | 'drop'): DeadLetterChange => ({
   actor: commandActor(`admin dead-letters ${verb}`),
-  businessId: businessOf(args).businessId ?? null,
+  businessId: businessOf(args),
   target: args.positional(0),
 })
 
-function businessOf(args: CommandArguments): { businessId?: string } {
+function businessOf(args: CommandArguments): string | null {
   const business = args.text('business')
-  return business === undefined ? {} : { businessId: checkId('--business', business) }
+  return business === undefined ? null : checkId('--business', business)
 }
 
 function readChosen(args: CommandArguments): string[] | 'all' {

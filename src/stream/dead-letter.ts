@@ -1,6 +1,6 @@
 /** Operators list dead letters, or send them through the stream again. timeline/resync/drop-dead-letters.ts drops them. */
 import { type AuditEntry, recordAudit } from '../audit/audit.ts'
-import type { Sql } from '../stores/postgres.ts'
+import type { Queryable, Sql } from '../stores/postgres.ts'
 import { INACTIVE } from './compose-dead-letter.ts'
 import { describeInvalid } from './decode-entry.ts'
 import type { IngestRequest } from './entry.ts'
@@ -27,14 +27,13 @@ const PAGE = 5000
 /** Lists dead letters, oldest first. */
 export async function listDeadLetters(
   sql: Sql,
-  { businessId, limit = 100 }: { businessId?: string; limit?: number } = {},
+  { businessId = null, limit = 100 }: { businessId?: string | null; limit?: number } = {},
 ): Promise<DeadLetter[]> {
   return sql<DeadLetter[]>`
     select id, business_id as "businessId", partition, stream_id as "streamId", kind, reason, payload,
       received_at as "receivedAt", created_at as "createdAt"
     from dead_letters
-    ${businessId === undefined ? sql`` : sql`where business_id = ${businessId}`}
-    order by created_at, id limit ${limit}`
+    where ${inBusiness(sql, businessId)} order by created_at, id limit ${limit}`
 }
 
 /**
@@ -49,7 +48,7 @@ export async function* pageDeadLetters(sql: Sql, businessId: string | null): Asy
     const page = await sql<(typeof last)[]>`
       select id, created_at::text as at from dead_letters
       where (created_at, id) > (${last.at}::text::timestamptz, ${last.id}::uuid) and created_at <= ${until}::text::timestamptz
-        ${businessId === null ? sql`` : sql`and business_id = ${businessId}`}
+        and ${inBusiness(sql, businessId)}
       order by created_at, id limit ${PAGE}`
     if (page.length > 0) yield page.map(({ id }) => id)
     if (page.length < PAGE) return
@@ -57,12 +56,16 @@ export async function* pageDeadLetters(sql: Sql, businessId: string | null): Asy
   }
 }
 
-/** Who handles dead letters, and how the audit log names those that they chose. */
+/** Null: any business, and entries in which it could not be read. */
+export const inBusiness = (sql: Queryable, businessId: string | null) =>
+  businessId === null ? sql`true` : sql`business_id = ${businessId}`
+
+/** Who handles dead letters, and what the entry in the audit log says of those that are chosen. */
 export type DeadLetterChange = Omit<AuditEntry, 'action'>
 
 /**
- * Replays the chosen dead letters, or all: those of the business of `change`, if it has one. Yields what became of each.
- * The entry of the audit log is written first, so that it exists even after a crash.
+ * Replays the chosen dead letters, or all: only those of the business of `change`, if it has one. Yields what became of
+ * each. The entry of the audit log is written first, so that it exists even after a crash.
  */
 export async function* replayDeadLetters(
   deps: { sql: Sql; submit: Submit },
@@ -73,7 +76,7 @@ export async function* replayDeadLetters(
   const pages = chosen === 'all' ? pageDeadLetters(deps.sql, change.businessId) : [chosen]
   for await (const ids of pages) {
     for (const id of ids) {
-      const read = readReplayOutcome(await replayDeadLetter(deps, id))
+      const read = readReplayOutcome(await replayDeadLetter(deps, id, change.businessId))
       // Another person may have replayed or dropped it since the page was read.
       if (chosen === 'all' && read.outcome === 'not_found') continue
       yield { id, ...read }
@@ -87,9 +90,14 @@ type ReplayResult = SubmitResult | { kind: 'not_found' } | { kind: 'not_replayab
  * Sends the request again, with the time of its first receipt. The save that applies it deletes the dead letter.
  * An event without an idempotency key gets the dead letter's id as its key, so that two replays count once.
  */
-export async function replayDeadLetter(deps: { sql: Sql; submit: Submit }, id: string): Promise<ReplayResult> {
+export async function replayDeadLetter(
+  deps: { sql: Sql; submit: Submit },
+  id: string,
+  businessId: string | null = null,
+): Promise<ReplayResult> {
   const [letter] = await deps.sql<{ payload: string; active: boolean | null }[]>`
-    select l.payload, b.active from dead_letters l left join businesses b on b.id = l.business_id where l.id = ${id}`
+    select l.payload, b.active from dead_letters l left join businesses b on b.id = l.business_id
+    where l.id = ${id} and ${inBusiness(deps.sql, businessId)}`
   if (!letter) return { kind: 'not_found' }
   if (letter.active === false) return { kind: 'not_replayable', reason: INACTIVE }
   const request = readRequest(letter.payload)

@@ -1,7 +1,12 @@
 /** Operators handle requests that could not be applied. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { uuidv7 } from 'uuidv7'
-import { type DeadLetterChange, listDeadLetters, replayDeadLetter } from '../../src/stream/dead-letter.ts'
+import {
+  type DeadLetterChange,
+  listDeadLetters,
+  replayDeadLetter,
+  replayDeadLetters,
+} from '../../src/stream/dead-letter.ts'
 import type { IngestRequest } from '../../src/stream/entry.ts'
 import { dropDeadLetters } from '../../src/timeline/resync/drop-dead-letters.ts'
 import { type Stack, openStack } from '../support/stack.ts'
@@ -51,12 +56,31 @@ it('is listed, oldest first, of one business or of all', async () => {
 })
 
 const BY: DeadLetterChange = { businessId: null, actor: { kind: 'command', id: 'ann', name: 'test' }, target: null }
-const drop = (id: string) => dropDeadLetters(stack.sql, BY, [id])
 
-it('is dropped once', async () => {
+it('is dropped once, which is recorded once', async () => {
   const id = await bury('no JSON')
-  expect(await drop(id)).toEqual([id])
-  expect(await drop(id)).toEqual([])
+  const target = uuidv7()
+  const dropBoth = () => dropDeadLetters(stack.sql, { ...BY, target, details: { deadLetters: 2 } }, [id, uuidv7()])
+  expect(await dropBoth()).toEqual([id])
+  expect(await dropBoth()).toEqual([])
+  expect(await stack.sql`select action, details from audit_log where target = ${target}`).toEqual([
+    { action: 'dead-letter.drop', details: { deadLetters: 1 } },
+  ])
+})
+
+it('of another business is neither dropped nor replayed', async () => {
+  const [business, other] = [uuidv7(), uuidv7()]
+  const id = await bury('no JSON', business)
+  expect(await dropDeadLetters(stack.sql, { ...BY, businessId: other }, [id])).toEqual([])
+  const deps = { sql: stack.sql, submit: (await lab.frontDoor()).submit }
+  const replayed = async (businessId: string) => {
+    const outcomes = []
+    for await (const { outcome } of replayDeadLetters(deps, { ...BY, businessId }, [id])) outcomes.push(outcome)
+    return outcomes
+  }
+  expect(await replayed(other)).toEqual(['not_found'])
+  expect(await replayed(business)).toEqual(['not_replayable'])
+  expect(await dropDeadLetters(stack.sql, { ...BY, businessId: business }, [id])).toEqual([id])
 })
 
 it('is replayed as of its receipt, under its own id when it has no key', async () => {

@@ -138,7 +138,7 @@ export const OF_SETTINGS: AuditedCalls = {
   ],
   'POST /operations/businesses': [adds(creates('business.create', 'businessId'), { json: NAMED })],
   'POST /operations/dead-letters/replay': [adds(changesOther('deadLetterId', 'dead-letter.replay'), withDeadLetter)],
-  'POST /operations/dead-letters/drop': [adds(changesOther('deadLetterId', 'dead-letter.drop'), withDeadLetter)],
+  'POST /operations/dead-letters/drop': [once(adds(changesOther('deadLetterId', 'dead-letter.drop'), withDeadLetter))],
   'POST /operations/verify': [adds(creates('stores.verify', 'runId'), withoutVerifyRun)],
   'POST /operations/verify/stop': [once(adds(changesOther('runId', 'stores.verify-stop'), withVerifyRun))],
 }
