@@ -36,14 +36,14 @@ export type NewBusiness = BusinessSettings & { name: string }
 export const createBusiness = (sql: Sql, actor: Actor, settings: NewBusiness): Promise<string> =>
   inTransaction(sql, (tx) => addBusiness(tx, actor, settings))
 
-/** The same in the transaction of another change. */
+/** Does what `createBusiness` does, in a transaction that makes other changes too. */
 export async function addBusiness(tx: Queryable, actor: Actor, settings: NewBusiness): Promise<string> {
   const id = await insertBusiness(tx, settings)
   await recordAudit(tx, { businessId: id, actor, action: 'business.create', target: id, details: { ...settings } })
   return id
 }
 
-/** The same without an entry in the audit log. */
+/** Creates a business without an entry in the audit log. Returns its id. */
 export async function insertBusiness(sql: Queryable, settings: NewBusiness): Promise<string> {
   const id = uuidv7()
   await sql`insert into businesses ${sql({ id, ...columnsOf(settings) })}`

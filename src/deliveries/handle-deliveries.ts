@@ -78,7 +78,7 @@ const columns = (sql: Sql) => sql`
 
 const inState = (sql: Sql, state: DeliveryState | null) => (state === null ? sql`true` : sql`state = ${state}`)
 
-/** Who handles deliveries, and how the audit log names those that they chose. */
+/** Who handles deliveries, and what the entry in the audit log says of those that are chosen. */
 type DeliveryChange = Omit<AuditEntry, 'businessId' | 'action'>
 
 /**
@@ -95,7 +95,10 @@ export async function retryDeliveries(
     with step as materialized (${unsent(db, chosen)})
     update deliveries d set state = 'queued', attempts = 0, next_attempt_at = now(), settled_at = null
     from step where d.business_id = step.business_id and d.id = step.id and d.claim is null`
-  return handle(sql, { ...change, businessId: chosen.businessId, action: 'delivery.retry' }, chosen, { step, report })
+  return changeAndRecord(sql, { ...change, businessId: chosen.businessId, action: 'delivery.retry' }, chosen, {
+    step,
+    report,
+  })
 }
 
 /**
@@ -111,11 +114,14 @@ export async function dropDeliveries(
   const step = (db: Queryable) => db`
     with step as materialized (${unsent(db, chosen)})
     delete from deliveries d using step where d.business_id = step.business_id and d.id = step.id`
-  return handle(sql, { ...change, businessId: chosen.businessId, action: 'delivery.drop' }, chosen, { step, report })
+  return changeAndRecord(sql, { ...change, businessId: chosen.businessId, action: 'delivery.drop' }, chosen, {
+    step,
+    report,
+  })
 }
 
 /** A change of all is recorded first, because a large number of deliveries is changed in chunks. */
-async function handle(
+async function changeAndRecord(
   sql: Sql,
   entry: AuditEntry,
   { id }: DeliverySelection,

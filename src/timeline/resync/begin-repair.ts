@@ -1,6 +1,6 @@
 /**
- * Repairs of the stores in the audit log. They have many steps, and can be stopped after each, so the entry is written
- * before the first.
+ * Records repairs of the stores in the audit log. They have many steps, and can be stopped after each, so the entry is
+ * written before the first.
  */
 import { type Actor, recordAudit } from '../../audit/audit.ts'
 import type { Sql } from '../../stores/postgres.ts'

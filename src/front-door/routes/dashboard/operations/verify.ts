@@ -88,7 +88,7 @@ function describeEnded({ startedBy, startedAt, endedAt, result }: VerifyRun) {
   }
 }
 
-/** When two people start one, the second gets `locked`. */
+/** Answers `locked` while another comparison runs. */
 async function postStart(app: AppContext, _: RequestContext, { user }: Session): Promise<Reply> {
   const runId = await beginRun(app.sql, actorOf(user))
   if (runId === null) throw new RequestError('locked', { reason: faultOf('', 'compared_already') })
