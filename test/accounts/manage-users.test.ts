@@ -30,7 +30,7 @@ async function newUser(email: string): Promise<UserName> {
 
 const CHANGES: Record<string, (sql: Sql, user: UserName) => Promise<object>> = {
   'becomes an operator': (sql, user) => setOperator(sql, actor, user, true),
-  'is no operator any more': (sql, user) => setOperator(sql, actor, user, false),
+  'becomes an ordinary user': (sql, user) => setOperator(sql, actor, user, false),
   'is signed out': (sql, user) => endUserSessions(sql, actor, user),
   'loses the second factor': (sql, user) => removeSecondFactor(sql, actor, user),
 }

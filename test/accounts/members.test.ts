@@ -100,7 +100,7 @@ it('a user and a member are added at the same time, and none waits for the other
       addUser(stack.sql, actor, { email, isOperator: false, membership }),
       takeLink(stack.sql, { link, token, user: null, isAnew: false, wanted: {} }),
     ])
-    // Whoever is first creates the user.
+    // The first of them creates the user.
     expect([added.kind, kind]).toEqual(kind === 'taken' ? ['user_exists', 'taken'] : ['added', 'link_expired'])
   }
 })

@@ -68,7 +68,7 @@ it('is dropped once, which is recorded once', async () => {
   ])
 })
 
-it('of another business is neither dropped nor replayed', async () => {
+it('is neither dropped nor replayed as one of another business', async () => {
   const [business, other] = [uuidv7(), uuidv7()]
   const id = await bury('no JSON', business)
   expect(await dropDeadLetters(stack.sql, { ...BY, businessId: other }, [id])).toEqual([])
