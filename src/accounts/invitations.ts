@@ -51,7 +51,7 @@ export async function addInvitation(
   const [id, token] = [uuidv7(), createToken()]
   // Concurrent invitations run one after another, so that the limit holds. A change that takes the right from the person waits
   // for this transaction, and then revokes the invitation.
-  await lockBusiness(tx, businessId)
+  if (!(await lockBusiness(tx, businessId))) return { kind: 'not_permitted' }
   await tx`select from users where id = ${actor.id} for share`
   const [right] = await tx`
     select from (select ${actor.id}::uuid as invited_by_id, ${businessId}::uuid as business_id) l where ${mayInvite(tx)}`

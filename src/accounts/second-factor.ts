@@ -77,13 +77,14 @@ export const removeSecondFactor = (
     return { kind: 'done' }
   })
 
-/** Returns false, and changes nothing, when it is not on. */
+/** Ends a setup that was only begun, too. Returns whether the second factor was on. */
 async function removeTotp(sql: Queryable, id: string): Promise<boolean> {
-  const { count } = await sql`
-    update users set totp_secret = null, totp_confirmed = false, totp_last_step = 0, recovery_hashes = '{}',
+  const [before] = await sql<{ wasOn: boolean }[]>`
+    update users u set totp_secret = null, totp_confirmed = false, totp_last_step = 0, recovery_hashes = '{}',
       wrong_codes = 0, codes_paused_until = null
-    where id = ${id} and totp_confirmed`
-  return count > 0
+    from (select id, totp_confirmed from users where id = ${id} for no key update) before where u.id = before.id
+    returning before.totp_confirmed as "wasOn"`
+  return before?.wasOn === true
 }
 
 /** `warns`: the person should be notified of the wrong codes, which are `wrongCodes` in a row. */

@@ -1,6 +1,7 @@
 /** `admin user …`: the people who use the dashboard. */
 import { LINK_HOURS } from '../accounts/links.ts'
 import { addUser, linkUser } from '../accounts/manage-users.ts'
+import { MAX_MEMBERS } from '../accounts/members.ts'
 import { ROLES } from '../accounts/rights.ts'
 import { removeSecondFactor } from '../accounts/second-factor.ts'
 import { linkUrl } from '../accounts/system-mail.ts'
@@ -42,6 +43,7 @@ const create: Command = {
     })
     if (outcome.kind === 'not_found') throw businessNotFound(businessId ?? '')
     if (outcome.kind === 'user_exists') throw new CommandError('user_exists', `There is a user ${email} already`)
+    if (outcome.kind === 'too_many') throw new CommandError('too_many', `A business has ${MAX_MEMBERS} people at most`)
     if (outcome.kind !== 'added') throw new CommandError(outcome.kind, `The role was not given: ${ORDER}`)
     return showLink(config, email, outcome.token)
   },

@@ -113,15 +113,17 @@ export async function removeDestination(
   const entry = { businessId, actor, action: 'destination.remove', target: id, details: { kind, name } }
   const raised = (db: Queryable) =>
     db`update businesses set config_version = config_version + 1 where id = ${businessId} returning id`
+  // Read before the business is locked: the lock blocks its saves.
+  const [latest] = await sql<{ action: string }[]>`
+    select action from audit_log where business_id = ${businessId} and target = ${id} and action like 'destination.%'
+    order by id desc limit 1`
   await inTransaction(sql, async (tx) => {
     const { count } = await tx`
       with business as (${raised(tx)})
       update destinations d set active = false from business
       where d.business_id = business.id and d.id = ${id} and d.active`
     // One that is inactive was paused, or an earlier call has begun to remove it.
-    const earlier = tx`
-      select from audit_log where business_id = ${businessId} and action = ${entry.action} and target = ${id} limit 1`
-    if (count > 0 || (await earlier).length === 0) await recordAudit(tx, entry)
+    if (count > 0 || latest?.action !== entry.action) await recordAudit(tx, entry)
   })
   if (!(await dropAll(sql, destination, removal))) return false
   await sql`

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createLink, readLink } from '../../src/accounts/links.ts'
 import { endUserSessions, setOperator } from '../../src/accounts/manage-users.ts'
 import { changePassword } from '../../src/accounts/own-account.ts'
-import { removeSecondFactor, turnTotpOff } from '../../src/accounts/second-factor.ts'
+import { readTotpSecret, removeSecondFactor, startTotp, turnTotpOff } from '../../src/accounts/second-factor.ts'
 import { takeLink } from '../../src/accounts/take-link.ts'
 import { type UserName, createUser, findCredentials } from '../../src/accounts/users.ts'
 import type { Sql } from '../../src/stores/postgres.ts'
@@ -45,7 +45,10 @@ it('what is so already is not recorded', async () => {
   const user = await newUser('same@x.io')
   expect(await setOperator(stack.sql, actor, user, false)).toMatchObject({ kind: 'done' })
   expect(await removeSecondFactor(stack.sql, actor, user)).toEqual({ kind: 'done' })
+  // A setup that was only begun ends, too.
+  await startTotp(stack.sql, user.id, 'sealed')
   await turnTotpOff(stack.sql, user)
+  expect(await readTotpSecret(stack.sql, user.id)).toEqual({ secret: null, isConfirmed: false })
   expect(await actionsOf(user)).toEqual([])
 })
 

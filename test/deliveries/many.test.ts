@@ -1,12 +1,13 @@
 /** More conversions than one step takes: they are sent in several steps. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { changeDestination } from '../../src/deliveries/change-destination.ts'
 import { findDestination, removeDestination } from '../../src/deliveries/destinations.ts'
 import { dropDeliveries, retryDeliveries } from '../../src/deliveries/handle-deliveries.ts'
 import { purgeDeliveries } from '../../src/deliveries/purge-deliveries.ts'
 import { connectPostgres } from '../../src/stores/postgres.ts'
 import { eventFact, openPipeline, track } from '../support/facts.ts'
 import { type Stack, createBusiness, openStack } from '../support/stack.ts'
-import { ACTOR, addTo } from './delivery-lab.ts'
+import { ACTOR, LOOPBACK_GUARD, addTo } from './delivery-lab.ts'
 
 let stack: Stack
 let businessId: string
@@ -126,6 +127,26 @@ describe('a destination is removed', () => {
     expect([await step(), await count()]).toEqual([true, {}])
     expect(await findDestination(stack.sql, destination)).toBeUndefined()
     expect(await stack.sql`select from audit_log where target = ${destination}`).toHaveLength(1)
+  })
+
+  it('and is recorded again when it was used again in between', async () => {
+    await fill(2001)
+    const found = (await findDestination(stack.sql, destination))!
+    const step = () => removeDestination(stack.sql, ACTOR, found, { signal: AbortSignal.abort() })
+    expect(await step()).toBe(false)
+    for (const active of [true, false]) {
+      const before = (await findDestination(stack.sql, destination))!
+      await changeDestination({ sql: stack.sql, guard: LOOPBACK_GUARD }, ACTOR, before, { active })
+    }
+    expect(await step()).toBe(true)
+    const rows = await stack.sql<{ action: string }[]>`
+      select action from audit_log where target = ${destination} order by id`
+    expect(rows.map(({ action }) => action)).toEqual([
+      'destination.remove',
+      'destination.update',
+      'destination.update',
+      'destination.remove',
+    ])
   })
 
   it('while saves continue, and nothing more is queued for it', async () => {

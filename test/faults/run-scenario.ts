@@ -183,11 +183,7 @@ async function startRun(world: World, { seed, long }: RunOptions) {
     async untilServed(withinMs) {
       const slowness = Math.min(MOST_SLOWNESS, Math.max(1, calmMs / CALM_MS))
       const limit = Math.max(withinMs * slowness, atLoad(withinMs) / OWN_LOAD)
-      const { took, late } = await untilServed(
-        ledger,
-        businesses,
-        Math.max(PATIENCE_MS, limit),
-      )
+      const { took, late } = await untilServed(ledger, businesses, Math.max(PATIENCE_MS, limit))
       recoveries.push(took)
       if (took > limit)
         complain(`${prefix}served again after ${took} ms, more than ${withinMs} (${calmMs} in calm): ${late}`)

@@ -62,7 +62,7 @@ export async function recover(deps: RecoverDeps): Promise<Recovered> {
 
 /**
  * Rows that were waiting when the backup was made may have reached ClickHouse since. Makes the shipper check before it
- * sends them (stamp-resent.ts).
+ * sends them (timeline/shipping/claim-resends.ts).
  */
 async function checkBeforeShipping(sql: Sql): Promise<void> {
   await sql`update outbox set resend = '{}', group_id = null where shipped_at is null`

@@ -1,7 +1,7 @@
 /**
  * Repairs of ClickHouse are requested in Postgres, where the shipper reads them. So a repair never conflicts with the
  * shipper, and is done even if this process is killed. Requesting it twice makes no difference, because the shipper
- * checks what ClickHouse has before it sends (stamp-resent.ts).
+ * checks what ClickHouse has before it sends (timeline/shipping/claim-resends.ts).
  */
 import { runTimeline } from '../../timeline/run-timeline.ts'
 import type { RepairDeps } from './kind.ts'
