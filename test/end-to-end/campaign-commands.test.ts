@@ -36,7 +36,7 @@ async function adminJson(...words: string[]): Promise<Record<string, unknown>> {
 const audit = async () => {
   const rows = await stack.sql<{ action: string; name: string }[]>`
     select action, actor_name as name from audit_log
-    where business_id = ${shop.businessId} and action like 'campaign.%' and actor_kind = 'command' order by id`
+    where business_id = ${shop.businessId} and action like 'campaign.%' and actor_name like 'admin %' order by id`
   return rows.map(({ action, name }) => `${action}: ${name}`)
 }
 
