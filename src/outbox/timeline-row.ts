@@ -3,7 +3,7 @@
  * JSON lines, which ClickHouse reads directly.
  */
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
-import type { RecordedEvent } from '../rules/changes.ts'
+import type { RecordedEvent } from '../rules/events/recorded-event.ts'
 import { INTERPRETED_TYPES, SOURCES } from '../rules/events/facts.ts'
 import { closed, dateTime, oneOf, orNull, uuid } from '../rules/schemas.ts'
 

@@ -3,7 +3,6 @@
  * many events of the batch affect it. All sums, minimums, maximums and unions here are commutative.
  */
 import {
-  type Statistic,
   type ContactState,
   type EnrolmentState,
   type StoredConsent,
@@ -11,75 +10,16 @@ import {
   type State,
   type VisitorLink,
 } from './state.ts'
-import type {
-  Channel,
-  ConversionType,
-  EventFact,
-  FieldType,
-  IdentityKind,
-  Profile,
-  ProfileField,
-  Source,
-  Touch,
-} from './events/facts.ts'
+import type { Channel, FieldType, IdentityKind, ProfileField, Touch } from './events/facts.ts'
 import type { AppliedStep, Chain, EnrolmentStart, AwaitedEvent, TriggerEvent } from './campaigns/campaign-changes.ts'
 import type { LinkStep, VisitorChange } from './visitors/visitor-changes.ts'
-import type { TraitEntry } from './events/traits.ts'
 import type { MessageEvent } from './messages/message-event.ts'
+import { type ContactDelta, emptyDelta } from './contact-delta.ts'
+import type { RecordedEvent, VisitorEvent, Delivery } from './events/recorded-event.ts'
 import type { NotedEffect } from './effects.ts'
 import type { MembershipChange, WindowChange } from './segments/membership/segment-changes.ts'
 import type { ItemWatch } from './segments/membership/watched-facts.ts'
 import type { DoneRefresh, WindowRefresh } from './segments/windows/window-refresh.ts'
-
-/** All changes to one contact. */
-export interface ContactDelta {
-  keyed: boolean
-  /** True when a change affects later decisions. The save then raises the contact's version. */
-  raisesVersion: boolean
-  /** True when a fact that segments read has changed. The save then raises the contact's version, too. */
-  changesWatched: boolean
-  stage: number
-  orders: number
-  tags: Set<string>
-  traits: Map<string, TraitEntry>
-  profile: Profile
-  statistics: Map<string, Statistic>
-  /** Decimal strings by currency. */
-  revenue: Map<string, string>
-}
-
-/** The fields of an event that the timeline shows. */
-export type TimelineFact = Omit<EventFact, 'identity' | 'occurredAtSent' | 'tags' | 'traits' | 'warnings'>
-
-export interface RecordedEvent {
-  eventId: string
-  businessId: string
-  contactId: string
-  receivedAt: number
-  source: Source
-  fact: TimelineFact
-}
-
-/** An event of an anonymous visitor. */
-export type VisitorEvent = Omit<RecordedEvent, 'contactId'>
-
-/**
- * A conversion for one destination. The save checks whether the contact has the click id that the destination needs.
- */
-export interface Delivery {
-  id: string
-  businessId: string
-  destinationId: string
-  eventId: string
-  contactId: string
-  event: string
-  type: ConversionType
-  occurredAt: number
-  /** Decimal string; null when no value was sent, or when the value does not count. */
-  amount: string | null
-  currency: string | null
-  idempotencyKey: string | null
-}
 
 /** An identity that a contact gained, lost or proved. The working copy shows which contact has it now. */
 export interface IdentityChange {
@@ -269,21 +209,6 @@ export function emptyChanges(): Changes {
     doneRefreshes: [],
     windows: new Map(),
     effects: null,
-  }
-}
-
-export function emptyDelta(): ContactDelta {
-  return {
-    keyed: false,
-    raisesVersion: false,
-    changesWatched: false,
-    stage: 0,
-    orders: 0,
-    tags: new Set(),
-    traits: new Map(),
-    profile: {},
-    statistics: new Map(),
-    revenue: new Map(),
   }
 }
 

@@ -1,5 +1,6 @@
 /** The rows of the contacts of a micro-batch, with their statistics and revenue. */
-import { type Changes, type ContactDelta, emptyDelta, isVersionRaised } from '../../rules/changes.ts'
+import { type Changes, isVersionRaised } from '../../rules/changes.ts'
+import { type ContactDelta, emptyDelta } from '../../rules/contact-delta.ts'
 import { CHANNELS } from '../../rules/events/facts.ts'
 import { type ContactState, type State, survivorOf } from '../../rules/state.ts'
 import type { ContactPositions } from './merge-records.ts'

@@ -1,5 +1,6 @@
 /** What starts and ends a campaign for a contact (decisions, "Campaigns"). */
-import { type Changes, type DecisionContext, type RecordedEvent, deltaOf } from '../changes.ts'
+import { type Changes, type DecisionContext, deltaOf } from '../changes.ts'
+import type { RecordedEvent } from '../events/recorded-event.ts'
 import { MAX_CHAIN, MAX_ENROLMENTS, MAX_ENROLMENTS_OF_AN_EVENT, countOf, showCount } from '../limits.ts'
 import type { Campaign, ContactState, EnrolmentEnd, EnrolmentState, FirstStep, State } from '../state.ts'
 import type { Chain } from './campaign-changes.ts'

@@ -1,5 +1,6 @@
 /** Queues recorded events for ad platforms and webhooks (docs/deliveries.md). */
-import type { DecisionContext, RecordedEvent } from '../changes.ts'
+import type { DecisionContext } from '../changes.ts'
+import type { RecordedEvent } from './recorded-event.ts'
 import { CONVERSION_TYPES, type ConversionType } from './facts.ts'
 import { toAmount } from './money.ts'
 

@@ -1,5 +1,6 @@
 /** Applies an event to its contact. */
-import { type Changes, type DecisionContext, type RecordedEvent, deltaOf } from '../changes.ts'
+import { type Changes, type DecisionContext, deltaOf } from '../changes.ts'
+import type { RecordedEvent } from './recorded-event.ts'
 import { type Statistic, type ContactState, scopedKey } from '../state.ts'
 import { recordAwaitedEvent, reachGoal, startCampaigns } from '../campaigns/enrolment.ts'
 import { refreshForEvent } from '../segments/windows/refresh-windows.ts'

@@ -1,5 +1,6 @@
 /** A deliberate action on a page, sent without a key (decisions, "Callers without a secret key"). */
-import type { DecisionContext, TimelineFact, VisitorEvent } from '../changes.ts'
+import type { DecisionContext } from '../changes.ts'
+import type { TimelineFact, VisitorEvent } from '../events/recorded-event.ts'
 import type { BrowserFact } from '../events/facts.ts'
 import type { BrowserDecision, BrowserRequest, Item } from '../item.ts'
 import { withoutOrder } from './join-history.ts'

@@ -1,4 +1,5 @@
-import { type DecisionContext, type TimelineFact } from '../changes.ts'
+import type { DecisionContext } from '../changes.ts'
+import type { TimelineFact } from '../events/recorded-event.ts'
 import type { VisitorChange } from './visitor-changes.ts'
 import { meaningOfName } from '../events/interpret.ts'
 import { countEvents, countOrders } from '../events/record-event.ts'
