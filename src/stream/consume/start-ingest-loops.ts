@@ -23,11 +23,9 @@ import { sleep } from '../../async/sleep.ts'
 import { isRefusal } from '../run-script.ts'
 import { rebalanceLeases } from '../leases/rebalance-leases.ts'
 import { compareIds } from '../stream-id.ts'
+import { canRead } from './can-read.ts'
 import { createReader } from './stream-reader.ts'
 import type { Keep } from './trim.ts'
-
-/** Time limit, in milliseconds, of the read that checks whether this worker can read. */
-const PROBE_MS = 1000
 
 export interface IngestDeps {
   sql: Sql
@@ -295,16 +293,3 @@ export function startIngestLoops(deps: IngestDeps, options: IngestOptions): Inge
 
 const earliest = (one: number | undefined, other: number | undefined): number | undefined =>
   one === undefined || other === undefined ? (one ?? other) : Math.min(one, other)
-
-/** Resolves with true when a new connection can read from Redis. */
-async function canRead({ connectReader }: IngestDeps, [kind]: readonly PartitionKind[]): Promise<boolean> {
-  const reader = createReader(connectReader, `${kind}-0`, { blockMs: 0, graceMs: PROBE_MS })
-  try {
-    await reader.readAtOnce('$', 1)
-    return true
-  } catch {
-    return false
-  } finally {
-    reader.close()
-  }
-}

@@ -13,9 +13,8 @@ import { backoffMs } from '../../async/backoff.ts'
 import { type Actor, recordAudit } from '../../audit/audit.ts'
 import type { Sql } from '../../stores/postgres.ts'
 import type { Redis } from '../../stores/redis.ts'
-import { type PartitionBacklog, raiseFences } from './fence.ts'
-import { OLDER_THAN_REDIS, findLost } from '../consume/kept.ts'
-import { readHolders } from '../leases/lease.ts'
+import type { PartitionBacklog } from './fence.ts'
+import { type MeasuredBacklog, describeWaiting, measureBacklogs, readAttended } from './measure-backlogs.ts'
 import { PARTITION_KINDS, type PartitionKind, allPartitions, kindOf } from './partition-of.ts'
 import {
   type PartitionMap,
@@ -144,7 +143,7 @@ async function waitForWorkers(
   const over = performance.now() + ATTENDED_WITHIN_MS
   for (let tries = 0; ; tries += 1) {
     const attended = await readAttended(sql)
-    const backlogs = await measure({ sql, redis }, allPartitions(partitions), 0)
+    const backlogs = await measureBacklogs({ sql, redis }, allPartitions(partitions), 0)
     const waiting = describeWaiting(backlogs.filter(({ partition }) => !attended.has(partition)))
     if (waiting === '' || performance.now() > over || signal.aborted) return waiting
     if (tries === 0) report(`No worker has these partitions, and requests wait in them: ${waiting}`)
@@ -261,7 +260,7 @@ async function renewAndMeasure(
   const { sql, report } = change.deps
   try {
     if (!(await renewChange(sql, change.version))) throw new ChangeLostError('it had not been renewed in time')
-    const backlogs = await measure(change.deps, partitions, fence)
+    const backlogs = await measureBacklogs(change.deps, partitions, fence)
     await reportWaiting(change, backlogs)
     await trimApplied(change, backlogs)
     return backlogs
@@ -270,21 +269,6 @@ async function renewAndMeasure(
     report(`Waiting for a store: ${describe(error)}`)
     return undefined
   }
-}
-
-/** A backlog, and the position in Postgres after which it was measured. */
-type MeasuredBacklog = PartitionBacklog & { position: string }
-
-/** Rejects when Redis has deleted entries that this Postgres has not applied. The switch would hide their loss. */
-async function measure(
-  { sql, redis }: Pick<ChangeDeps, 'sql' | 'redis'>,
-  partitions: string[],
-  fence: number,
-): Promise<MeasuredBacklog[]> {
-  const positions = await readPositions(sql)
-  if ((await findLost(redis, positions)).length > 0) throw new Error(OLDER_THAN_REDIS)
-  const backlogs = await raiseFences(redis, partitions, fence, positions)
-  return backlogs.map((backlog) => ({ ...backlog, position: positions.get(backlog.partition) ?? FIRST_ID }))
 }
 
 /** Deletes entries that are already applied. A worker that dies between its commit and the trim leaves such entries. */
@@ -306,19 +290,7 @@ async function reportWaiting(change: Change, backlogs: PartitionBacklog[]): Prom
   change.deps.report(`Waiting to be applied: ${change.waiting}${hint}`)
 }
 
-async function readAttended(sql: Sql): Promise<Set<string>> {
-  const holders = await readHolders(sql)
-  return new Set(holders.filter(({ owner }) => owner !== null).map(({ partition }) => partition))
-}
-
 const partitionsOf = ({ from }: Change, kind: PartitionKind): string[] =>
   allPartitions(from).filter((partition) => kindOf(partition) === kind)
-
-/** Lists the entries by partition; '' when none waits. */
-const describeWaiting = (backlogs: PartitionBacklog[]): string =>
-  backlogs
-    .filter(({ waiting }) => waiting > 0)
-    .map(({ partition, waiting }) => `${waiting} in ${partition}`)
-    .join(', ')
 
 const describe = (error: unknown): string => (error instanceof Error ? error.message : String(error))
