@@ -1,7 +1,8 @@
-/** Rejected rows of an import, with what a person needs to correct them in a file and import them again. */
+/** Rows of an import that are left out or rejected, with what a person needs to correct them in a file and import them again. */
 import { type Static, Type } from '@sinclair/typebox'
 import type { ErrorCode, Issue } from '../../../../errors.ts'
 import type { FaultCode } from '../../../../rules/faults.ts'
+import type { Rejection } from '../../../http/rejection.ts'
 import { closed, count, issueList, orNull } from '../../reply-fields.ts'
 
 export const Faults = Type.Array(
@@ -50,3 +51,18 @@ export function describeFaults(
       eventKey: keys.get(row) ?? null,
     }))
 }
+
+export const leftOut = Type.Integer({ minimum: 0, description: 'Rows without a time, with `withoutTime: skip`.' })
+
+/**
+ * Returns issues that all have a code, which a page needs to show them in its language. If one has none, returns only
+ * the code of the whole row.
+ */
+export const issuesOf = ({ code, message, issues }: Rejection): readonly RowIssue[] =>
+  issues?.every((issue) => issue.code !== undefined) ? issues : [{ path: '', message, code }]
+
+export const ofOptIn = ({ row, error, issues }: RowFault): RowFault => ({
+  row,
+  error: `opt-in: ${error}`,
+  issues: issues.map((issue) => ({ ...issue, path: issue.path === '' ? 'opt-in' : `opt-in: ${issue.path}` })),
+})
