@@ -1,3 +1,4 @@
+// @serial
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { createSharedTimeouts } from '../../src/async/shared-timeouts.ts'

@@ -1,3 +1,4 @@
+// @serial
 import { setImmediate } from 'node:timers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createTimeoutGuard } from '../../src/async/with-timeout.ts'

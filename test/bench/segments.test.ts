@@ -1,3 +1,4 @@
+// @faults
 /** The scenarios of segments with few contacts: they measure everything, and what they measure is right. */
 import { spawnSync } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'

@@ -1,3 +1,4 @@
+// @faults
 /**
  * Tests the generator against the real service: the stores contain exactly the acknowledged events, and a difference of
  * one is noticed.

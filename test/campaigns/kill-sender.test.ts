@@ -1,3 +1,4 @@
+// @long
 /**
  * Senders that are killed while a mail server is processing their messages: no message is sent twice, and none is
  * forgotten.

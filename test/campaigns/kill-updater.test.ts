@@ -1,3 +1,4 @@
+// @long
 /**
  * Processes that are killed between an update's entry in the stream and its save, while others work: each update is
  * applied once.

@@ -1,3 +1,4 @@
+// @long
 /**
  * How names, primary identities, customer ids and consent are combined when people turn out to be one (decisions,
  * "Identity").

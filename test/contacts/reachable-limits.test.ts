@@ -1,3 +1,4 @@
+// @long
 /**
  * No well-formed call can violate a constraint or a size limit of Postgres or ClickHouse. The tables below list every
  * constraint, every integer and every indexed text of the catalogue, so that each new one has to be considered here.

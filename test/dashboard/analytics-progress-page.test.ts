@@ -1,3 +1,4 @@
+// @long
 /** A slow chart in a real Chromium: its progress, and a button that cancels it. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'

@@ -1,3 +1,4 @@
+// @long
 /** Boards in a real Chromium, by mouse and by keyboard alone. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import type { Page } from 'playwright-core'

@@ -1,3 +1,4 @@
+// @long
 /** The committed build is that of the sources. If it is not: npm run build:dashboard */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

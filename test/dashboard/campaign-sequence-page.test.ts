@@ -1,3 +1,4 @@
+// @long
 /** Sends the whole sequence of a campaign to a person who tests it, in a real Chromium. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import type { Page } from 'playwright-core'

@@ -1,3 +1,4 @@
+// @long
 /** Channels and suppressions in a real Chromium. */
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'

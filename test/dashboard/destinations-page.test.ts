@@ -1,3 +1,4 @@
+// @long
 /** Adding, changing, testing and removing destinations in a real Chromium, by keyboard alone and by mouse. */
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import type { Page } from 'playwright-core'

@@ -1,3 +1,4 @@
+// @long
 /** Markup and scripts that a person enters in forms are stored unchanged, and shown as text everywhere. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Page } from 'playwright-core'

@@ -1,3 +1,4 @@
+// @long
 /**
  * docs/deploy: every file is checked by the program that it is written for, and uses names that exist in this version.
  */

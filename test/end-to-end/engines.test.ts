@@ -1,3 +1,4 @@
+// @long
 /** `start` in a new directory, killed and started again: nothing is lost, and nothing is left behind. */
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'

@@ -1,3 +1,4 @@
+// @long
 /** How the embedded ClickHouse handles failed reads of its files. Its engine treats them as the end of the file. */
 import { renameSync, symlinkSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'

@@ -1,3 +1,4 @@
+// @long
 /** How the embedded ClickHouse handles failed writes to its files. Its engine ignores them. */
 import { appendFile, rm, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

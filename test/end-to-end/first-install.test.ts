@@ -1,3 +1,4 @@
+// @long
 /** Mistakes of new operators: each message names the store, the variable and the next step. */
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'

@@ -1,3 +1,4 @@
+// @long
 /**
  * A real purchase history through `admin import`, the front door, the workers and both databases, each in a process of
  * its own. The results equal a short independent calculation from the file: imported once, again, shuffled, and with

@@ -1,3 +1,4 @@
+// @long
 /** `start` is killed and started again at once: everything that the first one left is removed, whatever its state. */
 import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -1,3 +1,4 @@
+// @long
 /** `admin partitions`, run by an operator while the service is in use. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'

@@ -1,3 +1,4 @@
+// @long
 /**
  * Postgres restarts while people manage campaigns and providers report deliveries: no process of `start` ends, and every
  * call is answered.

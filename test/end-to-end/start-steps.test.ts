@@ -1,3 +1,4 @@
+// @long
 /** What `start` says while it starts. */
 import { appendFile, chmod, chown, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -1,3 +1,4 @@
+// @long
 /** `start` is asked to stop before it is up, or cannot start: its output, and what it leaves behind. */
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'

@@ -1,3 +1,4 @@
+// @long
 /**
  * From one version to the next while callers continue: `migrate`, then the workers, then the front doors
  * (docs/deploy.md, "Upgrade"). The next version is a copy of this one with another number, one more migration, and a

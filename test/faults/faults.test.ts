@@ -1,3 +1,4 @@
+// @faults
 /** The short form of every fault, with one seed (FAULTS_SEED). `bun run faults --long` uses a new seed each time. */
 import { afterAll, describe, expect, it } from 'vitest'
 import { runScenario } from './run-scenario.ts'

@@ -1,3 +1,4 @@
+// @long
 /** A store that answers, but too late: real stores behind a proxy that holds their answers back. */
 import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'

@@ -1,3 +1,4 @@
+// @long
 /**
  * What callers see while a store is down, or when there are too many requests at once (decisions, "Answering from a
  * stream").

@@ -1,3 +1,4 @@
+// @serial
 /** The limiter alone, on a real Redis: the answers to callers at the same time. */
 import { randomUUID } from 'node:crypto'
 import { setImmediate as nextTick, setTimeout as sleep } from 'node:timers/promises'

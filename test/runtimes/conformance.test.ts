@@ -1,3 +1,4 @@
+// @long
 /**
  * Front door, workers and `admin` run from the same sources on Bun, Deno and Node: each is started for real and used
  * over HTTP.

@@ -1,3 +1,4 @@
+// @long
 /** Front doors are restarted one after the other under load: no call fails (docs/deploy.md, Restart in order). */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'

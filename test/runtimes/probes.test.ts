@@ -1,3 +1,4 @@
+// @long
 /** Health checks of load balancers, byte for byte as they send them (docs/deploy.md). No worker runs here. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type FrontDoorProcess, startFrontDoor } from '../support/front-door-process.ts'

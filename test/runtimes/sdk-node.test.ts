@@ -1,3 +1,4 @@
+// @long
 /**
  * `@sluice/node` as npm packs it, in processes of every runtime: it never keeps a process alive, never crashes one, and
  * delivers once.

@@ -1,3 +1,4 @@
+// @long
 /**
  * Requests that two parsers could read differently: what we take for two requests must not look like one to a proxy
  * (docs/security.md).

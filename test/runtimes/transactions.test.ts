@@ -1,3 +1,4 @@
+// @long
 /**
  * Postgres stops, crashes, freezes and loses connections while each runtime runs transactions. Each of them ends, is
  * made as a whole or not at all, and as it was answered; nothing reaches the process as an uncaught error.

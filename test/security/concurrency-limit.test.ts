@@ -1,3 +1,4 @@
+// @serial
 /** Many simultaneous calls of one business, against the few calls of another. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { RequestError } from '../../src/errors.ts'

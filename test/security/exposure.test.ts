@@ -1,3 +1,4 @@
+// @long
 /** What `start` exposes to others: one port, no engine, no file. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'

@@ -1,3 +1,4 @@
+// @long
 /** What callers write stays data: in queries to both databases, in logs, and in our own patterns and objects. */
 import { Buffer } from 'node:buffer'
 import { execFile } from 'node:child_process'

@@ -1,3 +1,4 @@
+// @long
 /**
  * An attacker without a key who knows a business's id and a person's email, over real HTTP: sentence by sentence of
  * decisions, "Callers without a secret key". With `open`, exactly what the contract allows is possible. With

@@ -1,3 +1,4 @@
+// @long
 /**
  * Callers that are slow on purpose, in headers, in bodies or before the first byte, do not prevent others from being
  * served.

@@ -1,3 +1,4 @@
+// @long
 /** A pooler that does not pass on the settings of connections is refused at the start; a thread that loses them is named. */
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { runWorkers } from '../../workers/main.ts'

@@ -1,3 +1,4 @@
+// @long
 /** How the driver behaves when its connections break, and when queries fail on them. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, describe, expect, inject, it } from 'vitest'

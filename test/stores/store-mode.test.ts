@@ -1,3 +1,4 @@
+// @long
 /** Stores that answer but cannot be used are refused at the start, by the name of their variable. */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'

@@ -1,3 +1,4 @@
+// @long
 /**
  * An asynchronous standby that lacks the last commits is promoted: what was acknowledged is applied again from the
  * streams, once in Postgres and once in ClickHouse. When Redis no longer has it, nothing is applied until admin recover.

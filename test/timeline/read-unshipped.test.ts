@@ -1,3 +1,4 @@
+// @serial
 import fc from 'fast-check'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { purgeOutbox } from '../../src/outbox/purge-outbox.ts'

@@ -1,3 +1,4 @@
+// @long
 /**
  * Data that ClickHouse lost, doubled or altered is corrected from the outbox, whichever tokens ClickHouse still
  * remembers.

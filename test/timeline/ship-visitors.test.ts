@@ -1,3 +1,4 @@
+// @long
 /** Visitors in ClickHouse: they match Postgres, whatever the order of arrival, and are deleted with the person. */
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { forgetVisitors } from '../../src/erasure/forget-visitors.ts'

@@ -1,3 +1,4 @@
+// @long
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { scrubOutbox } from '../../src/outbox/scrub-outbox.ts'
 import { GROUP_LIMITS, markShipped, nextGroup, setAside } from '../../src/timeline/shipping/groups.ts'

@@ -1,3 +1,4 @@
+// @long
 /** `admin verify` as an operator keeps it running: endless rounds, and death in the middle of a repair. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'

@@ -1,3 +1,4 @@
+// @long
 /** Each kind of damage is found, named and permanently repaired: all kinds at once, each in a business of its own. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { insertEvents } from '../../src/timeline/shipping/insert-events.ts'

@@ -1,3 +1,4 @@
+// @long
 /** `admin verify` waits for a ClickHouse that starts late or is away for a while. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type ClickHouseClient, connectClickHouse } from '../../src/stores/clickhouse.ts'

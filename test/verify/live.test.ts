@@ -1,3 +1,4 @@
+// @long
 /**
  * While events arrive, people are merged and some are erased, nothing counts as a difference by mistake. A real
  * difference is found and repaired.

@@ -1,3 +1,4 @@
+// @long
 /** A ClickHouse that lost tables, came back from a backup, or lost data that is no longer in the outbox. */
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { listClickHouse } from '../../src/migrate/migrate.ts'

@@ -1,3 +1,4 @@
+// @long
 /**
  * Data that was altered in Postgres is distinguished from data that ClickHouse lost, and is corrected from the other
  * records.

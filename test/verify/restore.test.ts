@@ -1,3 +1,4 @@
+// @long
 /**
  * Stores that are restored from backups: all of them, and only Postgres. Lost data is detected, and nothing is
  * duplicated.

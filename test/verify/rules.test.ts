@@ -1,3 +1,4 @@
+// @long
 /**
  * Faults that no repair changes but each round reports: broken rules within Postgres or Redis, and data that only
  * ClickHouse has.

@@ -1,3 +1,4 @@
+// @long
 /**
  * Members, clocks and sizes of segments that were altered in Postgres are found, and corrected from the facts of the
  * contacts.

@@ -1,3 +1,4 @@
+// @long
 /**
  * Data that cannot be compared is reported, does not prevent the comparison of other contacts, and is not a difference.
  */

@@ -1,3 +1,4 @@
+// @long
 /** The web events of an erased person are gone, and requests that were in progress do not bring them back. */
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { createLogger } from '../../src/log.ts'

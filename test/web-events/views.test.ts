@@ -1,3 +1,4 @@
+// @long
 /**
  * The views of web events for analysts: however hits are split and ordered, they result in the same sessions and page
  * views.

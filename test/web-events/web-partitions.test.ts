@@ -1,3 +1,4 @@
+// @long
 /**
  * The partitions of web events: they are separate from live ones, limited, wait for ClickHouse, and move when the
  * number of partitions changes.

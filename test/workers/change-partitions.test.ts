@@ -1,3 +1,4 @@
+// @long
 /**
  * Changing the number of partitions under load: nothing is lost or duplicated, and the order of each business is kept.
  */

@@ -1,3 +1,4 @@
+// @long
 /**
  * Data that cannot be saved harms only its owner: neighbours in the same partition continue, before and after a
  * restart.

@@ -1,3 +1,4 @@
+// @long
 /** Commands that die, or sleep beyond their time, halfway through a change of the number of partitions. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import * as fc from 'fast-check'

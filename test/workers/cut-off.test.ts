@@ -1,3 +1,4 @@
+// @long
 /** A worker that gets no answers from Redis releases its partitions, and takes none until it can read again. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'

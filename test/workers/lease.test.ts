@@ -1,3 +1,4 @@
+// @serial
 /** Which worker has which partitions: fair shares, take-over, graceful hand-over. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { workersKey } from '../../src/stream/keys.ts'

@@ -1,3 +1,4 @@
+// @long
 /** The workers as they run in production: threads, the real save, and what they report about themselves. */
 import { once } from 'node:events'
 import { readFile, readdir } from 'node:fs/promises'

@@ -1,3 +1,4 @@
+// @long
 /** An app that changes the address itself: each page counts once, however the browser reports it. */
 import type { BrowserContext, Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'

@@ -1,3 +1,4 @@
+// @long
 /** What the visitor allows, and what is stored and sent accordingly. */
 import type { BrowserContext, Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'

@@ -1,3 +1,4 @@
+// @long
 /** Everything that was called or captured arrives once, whatever the network, the service and the tabs do. */
 import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'

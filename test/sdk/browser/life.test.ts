@@ -1,3 +1,4 @@
+// @long
 /** Unusual events in the life of a page, and unusual kinds of pages. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

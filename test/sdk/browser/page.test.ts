@@ -1,3 +1,4 @@
+// @long
 /** A plain website: what is sent about a visit, and what is stored about the visitor. */
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'

@@ -1,3 +1,4 @@
+// @long
 /**
  * Push messages, from a visitor's click to the notification: a page, its service worker, the front door and a push
  * service. Chromium subscribes only at its maker's push service, which tests cannot reach: here, a replacement for

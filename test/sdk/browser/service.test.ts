@@ -1,3 +1,4 @@
+// @long
 /**
  * The script and the service together: a page on a site of its own, the front door elsewhere, and nothing in between.
  */

@@ -1,3 +1,4 @@
+// @serial
 /** A batch keeps only the events that are in progress in memory, however many there are. */
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'

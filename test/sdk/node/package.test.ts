@@ -1,3 +1,4 @@
+// @long
 /** The contents of the npm package: small, typed, complete, and nothing else. It needs only what a web runtime has. */
 import { execFile } from 'node:child_process'
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
