@@ -22,7 +22,7 @@ export const BUILT = at('built')
 export const API_TYPES = at('src/api.d.ts')
 
 /** Examples from docs/analytics.md, for the SQL page. */
-const EXAMPLES = at('src/pages/sql/examples.json')
+const EXAMPLES = at('src/features/data/sql/examples.json')
 export const writeExamples = (): void =>
   writeFileSync(EXAMPLES, readExamples(readFileSync(at('../../docs/analytics.md'), 'utf8')))
 

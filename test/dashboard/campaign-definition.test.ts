@@ -16,9 +16,9 @@ import {
   placeOf,
   removeStep,
   setAt,
-} from '../../src/dashboard/src/pages/campaign-editor/definition.ts'
+} from '../../src/dashboard/src/features/campaigns/edit/definition.ts'
 import { numberOf } from '../../src/rules/campaigns/step-number.ts'
-import { type Unit, readAmount, writeAmount } from '../../src/dashboard/src/pages/campaign-editor/duration.ts'
+import { type Unit, readAmount, writeAmount } from '../../src/dashboard/src/features/campaigns/edit/duration.ts'
 import { runs } from '../support/runs.ts'
 
 const id = fc.string({ minLength: 1, maxLength: 5 })

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { listAudit } from '../../src/audit/audit.ts'
 import { DEMO_DAYS, composeDemo } from '../../src/demo/compose-demo.ts'
 import { DEMO_CONTACTS, loadDemo } from '../../src/demo/load-demo.ts'
-import examples from '../../src/dashboard/src/pages/sql/examples.json' with { type: 'json' }
+import examples from '../../src/dashboard/src/features/data/sql/examples.json' with { type: 'json' }
 import { createRenderService } from '../../src/messages/templates/renderer.ts'
 import { addAmounts } from '../../src/rules/events/money.ts'
 import { runAdminQuietly } from '../end-to-end/run-admin.ts'

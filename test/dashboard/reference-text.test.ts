@@ -1,9 +1,9 @@
 /** How the API reference shows the description: shell commands, values in words, fields of bodies. */
 import { execFileSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
-import { curlExample } from '../../src/dashboard/src/pages/reference/curl-example.ts'
-import { fieldsOf } from '../../src/dashboard/src/pages/reference/description.ts'
-import { schemaText } from '../../src/dashboard/src/pages/reference/schema-text.ts'
+import { curlExample } from '../../src/dashboard/src/features/reference/curl-example.ts'
+import { fieldsOf } from '../../src/dashboard/src/features/reference/description.ts'
+import { schemaText } from '../../src/dashboard/src/features/reference/schema-text.ts'
 import { API_ROUTES } from '../../src/front-door/app.ts'
 import { describeApi } from '../../src/front-door/openapi/describe-api.ts'
 

@@ -1,11 +1,11 @@
 /** A rule as the builder edits it: conversion to a tree and back, moves, operators, values, issues at nodes, its sentence. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Draft, ValueType } from '../../src/dashboard/src/pages/segments/rule/condition.ts'
-import { operatorsOf, shapeOf, subjectOf, typeOf } from '../../src/dashboard/src/pages/segments/rule/condition.ts'
-import * as edit from '../../src/dashboard/src/pages/segments/rule/edit-tree.ts'
-import { isOf, placeIssues } from '../../src/dashboard/src/pages/segments/rule/place-issues.ts'
-import { describeNode, plainText } from '../../src/dashboard/src/pages/segments/rule/sentence.ts'
+import type { Draft, ValueType } from '../../src/dashboard/src/features/rules/condition.ts'
+import { operatorsOf, shapeOf, subjectOf, typeOf } from '../../src/dashboard/src/features/rules/condition.ts'
+import * as edit from '../../src/dashboard/src/features/rules/edit-tree.ts'
+import { isOf, placeIssues } from '../../src/dashboard/src/features/rules/place-issues.ts'
+import { describeNode, plainText } from '../../src/dashboard/src/features/rules/sentence.ts'
 import {
   type Group,
   type Node,
@@ -15,13 +15,8 @@ import {
   newLeaf,
   ruleOf,
   treeOf,
-} from '../../src/dashboard/src/pages/segments/rule/tree.ts'
-import {
-  firstCondition,
-  missingParts,
-  withMetric,
-  withOperator,
-} from '../../src/dashboard/src/pages/segments/rule/value.ts'
+} from '../../src/dashboard/src/features/rules/tree.ts'
+import { firstCondition, missingParts, withMetric, withOperator } from '../../src/dashboard/src/features/rules/value.ts'
 import { texts as words } from '../../src/dashboard/src/texts/en/segment-rules.ts'
 import { runs } from '../support/runs.ts'
 

@@ -38,7 +38,7 @@ const shared = new Set(
     (file) => !shell.has(file),
   ),
 )
-const pages = Object.keys(manifest).filter((key) => /^src\/pages\/.*\/page\.tsx$/.test(key))
+const pages = Object.keys(manifest).filter((key) => /^src\/features\/.*\/page\.tsx$/.test(key))
 
 it('the shell is small, and in few files', () => {
   const longest = Math.max(...texts('shell').map((key) => sizeOf(manifest[key]?.file ?? '')))

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import type { Page } from 'playwright-core'
 import { insertKey } from '../../src/businesses/keys.ts'
-import examples from '../../src/dashboard/src/pages/sql/examples.json' with { type: 'json' }
+import examples from '../../src/dashboard/src/features/data/sql/examples.json' with { type: 'json' }
 import { type Dashboard, openDashboard, settle } from './open-dashboard.ts'
 
 const HOSTILE = '<img src=x onerror="document.title=1">'

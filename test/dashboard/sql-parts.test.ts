@@ -2,13 +2,13 @@
 import { readFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 import { readExamples } from '../../src/dashboard/read-examples.ts'
-import { fieldKindOf, parametersOf, valuesOf } from '../../src/dashboard/src/pages/sql/parameters.ts'
-import { chartOf } from '../../src/dashboard/src/pages/sql/result-chart.ts'
+import { fieldKindOf, parametersOf, valuesOf } from '../../src/dashboard/src/features/data/sql/parameters.ts'
+import { chartOf } from '../../src/dashboard/src/features/data/sql/result-chart.ts'
 
 it('the examples are those of the documentation, else: npm run build:dashboard', async () => {
   const at = (path: string) => readFile(new URL(`../../${path}`, import.meta.url), 'utf8')
   const markdown = await at('docs/analytics.md')
-  const kept = await at('src/dashboard/src/pages/sql/examples.json')
+  const kept = await at('src/dashboard/src/features/data/sql/examples.json')
   expect(kept).toBe(readExamples(markdown))
   expect((JSON.parse(kept) as unknown[]).length).toBe(markdown.split('```sql').length - 1)
 })

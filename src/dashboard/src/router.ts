@@ -2,7 +2,7 @@
 import type { QueryClient } from '@tanstack/react-query'
 import { createRouter } from '@tanstack/react-router'
 import type { PagePath } from './page-paths.ts'
-import { accountRoute } from './pages/account/route.ts'
+import { accountRoute } from './features/account/account/route.ts'
 import {
   attributionRoute,
   audienceRoute,
@@ -14,25 +14,25 @@ import {
   revenueRoute,
   stagesRoute,
   webRoute,
-} from './pages/analytics/routes.ts'
-import { boardRoute, boardsRoute } from './pages/boards/route.ts'
-import { editCampaignRoute, newCampaignRoute } from './pages/campaign-editor/route.ts'
-import { campaignRoute } from './pages/campaign/route.ts'
-import { campaignsRoute } from './pages/campaigns/route.ts'
-import { contactRoute } from './pages/contact/route.ts'
-import { contactsRoute } from './pages/contacts/route.ts'
-import { customFieldsRoute } from './pages/custom-fields/route.ts'
-import { deliveriesRoute } from './pages/deliveries/route.ts'
-import { forgotRoute } from './pages/forgot/route.ts'
-import { homeRoute } from './pages/home/route.ts'
-import { importsRoute } from './pages/imports/route.ts'
-import { linkRoute } from './pages/link/route.ts'
-import { liveRoute } from './pages/live/route.ts'
-import { operationsRoute } from './pages/operations/route.ts'
-import { referenceRoute } from './pages/reference/route.ts'
-import { editSegmentRoute, newSegmentRoute } from './pages/segment-editor/route.ts'
-import { segmentRoute } from './pages/segment/route.ts'
-import { segmentsRoute } from './pages/segments/route.ts'
+} from './features/analytics/routes.ts'
+import { boardRoute, boardsRoute } from './features/boards/route.ts'
+import { editCampaignRoute, newCampaignRoute } from './features/campaigns/edit/route.ts'
+import { campaignRoute } from './features/campaigns/show/route.ts'
+import { campaignsRoute } from './features/campaigns/list/route.ts'
+import { contactRoute } from './features/contacts/show/route.ts'
+import { contactsRoute } from './features/contacts/list/route.ts'
+import { customFieldsRoute } from './features/data/custom-fields/route.ts'
+import { deliveriesRoute } from './features/deliveries/route.ts'
+import { forgotRoute } from './features/account/forgot/route.ts'
+import { homeRoute } from './features/home/route.ts'
+import { importsRoute } from './features/data/imports/route.ts'
+import { linkRoute } from './features/account/link/route.ts'
+import { liveRoute } from './features/data/live/route.ts'
+import { operationsRoute } from './features/operations/route.ts'
+import { referenceRoute } from './features/reference/route.ts'
+import { editSegmentRoute, newSegmentRoute } from './features/segments/edit/route.ts'
+import { segmentRoute } from './features/segments/show/route.ts'
+import { segmentsRoute } from './features/segments/list/route.ts'
 import {
   auditRoute,
   businessSettingsRoute,
@@ -41,10 +41,10 @@ import {
   messagingRoute,
   peopleRoute,
   suppressionsRoute,
-} from './pages/settings/routes.ts'
-import { signInRoute } from './pages/sign-in/route.ts'
-import { sqlRoute } from './pages/sql/route.ts'
-import { newTemplateRoute, templateRoute, templatesRoute } from './pages/templates/route.ts'
+} from './features/settings/routes.ts'
+import { signInRoute } from './features/account/sign-in/route.ts'
+import { sqlRoute } from './features/data/sql/route.ts'
+import { newTemplateRoute, templateRoute, templatesRoute } from './features/templates/route.ts'
 import { appRoute, businessRoute, firstRoute } from './routes/app.tsx'
 import { Failed, NotFound, rootRoute } from './routes/root.tsx'
 

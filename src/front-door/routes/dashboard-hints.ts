@@ -3,6 +3,7 @@
  * has the head. Otherwise it would request the files of the page only after the scripts of all pages have run, and then
  * texts and data one after the other.
  */
+import { PAGES } from '../../dashboard/src/page-paths.ts'
 
 /** The manifest of Vite, by source file. The names of chunks that several files share begin with `_`. */
 export type Manifest = Record<string, { file: string; imports?: string[]; css?: string[] } | undefined>
@@ -12,9 +13,8 @@ export function hintsFor(path: string, language: string, manifest: Manifest): st
   const texts = (section: string) => manifest[`src/texts/${language}/${section}.ts`]?.file
   const shellTexts = texts('shell')
   if (shellTexts === undefined) throw new Error(`The dashboard is built without its texts in ${language}`)
-  const page = folderOf(path)
-  const { scripts, styles } = filesOf(`src/pages/${page}/page.tsx`, manifest)
-  const pageTexts = texts(page)
+  const { scripts, styles } = filesOf(`src/features/${FOLDERS[path]}/page.tsx`, manifest)
+  const pageTexts = texts(textsOf(path))
   return [
     ...[shellTexts, ...(pageTexts === undefined ? [] : [pageTexts]), ...scripts].map(
       (file) => `<link rel="modulepreload" crossorigin href="/dashboard/${file}">`,
@@ -40,16 +40,15 @@ const FIRST_DATA: Record<string, string[] | undefined> = {
  * has no such data.
  */
 export function dataHints(path: string, businessId: string): string | null {
-  const data = FIRST_DATA[folderOf(path)]
+  const data = FIRST_DATA[textsOf(path)]
   if (data === undefined) return null
   return data.map((part) => `</dashboard/api/b/${businessId}/${part}>; rel=preload; as=fetch; crossorigin`).join(', ')
 }
 
-/**
- * Returns the folder of a page: `/dashboard/b/$businessId/contacts` is in `contacts`. Other pages have no folder of
- * this name, and get fewer hints.
- */
-const folderOf = (path: string): string =>
+const FOLDERS: Record<string, string | null | undefined> = PAGES
+
+/** Returns the section of texts of a page. Other pages have no texts of this name, and get fewer hints. */
+const textsOf = (path: string): string =>
   path === '/dashboard/b/$businessId' ? 'home' : path.replace(/^\/dashboard\/(b\/\$businessId\/)?/, '')
 
 /** index.html contains these chunks itself. */

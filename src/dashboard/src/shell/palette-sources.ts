@@ -2,9 +2,9 @@
 import type { QueryClient } from '@tanstack/react-query'
 import type { IconName } from '../parts/icon.tsx'
 import type { SearchGroup, SearchOption } from '../parts/search-list.tsx'
-import { campaignsQuery } from '../pages/campaigns/queries.ts'
-import { nameOf } from '../pages/contacts/show-contact.ts'
-import { findContactsQuery, segmentsQuery } from '../pages/segments/queries.ts'
+import { campaignsQuery } from '../features/campaigns/queries.ts'
+import { nameOf } from '../features/contacts/show-contact.ts'
+import { findContactsQuery, segmentsQuery } from '../features/segments/queries.ts'
 import type { Business } from '../session/session.ts'
 import { textsOf } from '../texts/index.ts'
 

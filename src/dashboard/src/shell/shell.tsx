@@ -9,7 +9,7 @@ import { useStore } from '../store.ts'
 import { textsOf } from '../texts/index.ts'
 import { ConfirmIdentity } from './confirm-identity.tsx'
 import { closeOverlay, overlay } from './overlays.ts'
-import { listenForShortcuts, useShortcut } from './shortcuts.ts'
+import { listenForShortcuts, useShortcut } from '../parts/shortcuts.ts'
 import styles from './shell.module.css'
 import { Sidebar } from './sidebar.tsx'
 

@@ -4,7 +4,7 @@ import { setShortcutsOn, shortcutsOn } from '../preferences.ts'
 import { useStore } from '../store.ts'
 import { textsOf } from '../texts/index.ts'
 import styles from './shell.module.css'
-import { shortcuts } from './shortcuts.ts'
+import { shortcuts } from '../parts/shortcuts.ts'
 
 export function ShortcutsDialog({ onClose }: { onClose: () => void }) {
   const { control, shortcuts: texts } = textsOf('shell')

@@ -1,0 +1,115 @@
+/** The contacts who dropped out after a step, and a button that makes a segment of them. */
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { Button } from '../../../parts/button.tsx'
+import { Confirm } from '../../../parts/confirm.tsx'
+import { Section } from '../../../parts/page.tsx'
+import { PagedTable } from '../../../parts/paged-table.tsx'
+import { type Column, TIME_WIDTH } from '../../../parts/table.tsx'
+import { Time } from '../../../parts/values.tsx'
+import { useBusiness, useCan } from '../../../session/session.ts'
+import { textsOf } from '../../../texts/index.ts'
+import { keepDraft, readDraft } from '../../segments/edit/draft.ts'
+import { ContactCell } from '../../contacts/contact-cell.tsx'
+import { Cancelled, isCancelled } from '../cancelled.tsx'
+import { treeOf } from '../../rules/tree.ts'
+import { type DroppedContact, type Funnel, type FunnelQuery, droppedQuery } from '../queries.ts'
+import { nameOfStep } from './name-of-step.ts'
+
+type Step = Funnel['steps'][number]
+
+interface DroppedProps {
+  asked: FunnelQuery
+  step: Step
+  /** From 1. */
+  place: number
+}
+
+export function Dropped({ asked, step, place }: DroppedProps) {
+  const texts = textsOf('analytics')
+  const { id: businessId } = useBusiness()
+  const navigate = useNavigate()
+  const canEdit = useCan('audience:write')
+  const list = useInfiniteQuery(droppedQuery(businessId, { ...asked, step: place }))
+  const contacts = list.data?.pages.flatMap(({ rows }) => rows) ?? []
+  const title = texts.droppedAfter(nameOfStep(step.event, place - 1))
+  return (
+    <Section
+      title={title}
+      intro={canEdit && step.segment?.isExact === false ? texts.inexact : undefined}
+      actions={canEdit && step.segment !== null && <MakeSegment name={title} rule={step.segment.rule} />}
+    >
+      {isCancelled(list) ? (
+        <Cancelled onRetry={list.refetch} />
+      ) : (
+        <PagedTable
+          list={list}
+          label={title}
+          columns={columnsOf(businessId)}
+          rows={contacts}
+          keyOf={({ contactId }) => contactId}
+          onOpen={({ contactId }) =>
+            void navigate({ to: '/dashboard/b/$businessId/contacts/$contactId', params: { businessId, contactId } })
+          }
+          height="360px"
+        />
+      )}
+    </Section>
+  )
+}
+
+function columnsOf(businessId: string): Column<DroppedContact>[] {
+  const texts = textsOf('analytics')
+  return [
+    {
+      key: 'contact',
+      header: textsOf('segments').contact,
+      width: 'minmax(110px, 2fr)',
+      cell: (row) => <ContactCell businessId={businessId} {...row} />,
+    },
+    {
+      key: 'at',
+      header: texts.lastStepAt,
+      width: TIME_WIDTH,
+      isWrapped: true,
+      align: 'end',
+      cell: ({ at }) => <Time at={at} />,
+    },
+  ]
+}
+
+/** Opens the editor of a new segment with the rule. If the editor has a draft, the person must confirm its loss. */
+function MakeSegment({ name, rule }: { name: string; rule: unknown }) {
+  const texts = textsOf('analytics')
+  const { id: businessId } = useBusiness()
+  const navigate = useNavigate()
+  const [isAsking, setAsking] = useState(false)
+  const make = () => {
+    keepDraft(businessId, undefined, { name, description: '', tree: treeOf(rule), version: 0 })
+    return navigate({ to: '/dashboard/b/$businessId/segments/new', params: { businessId } })
+  }
+  return (
+    <>
+      <Button
+        icon="segments"
+        onClick={() => {
+          if (readDraft(businessId, undefined) === undefined) void make()
+          else setAsking(true)
+        }}
+      >
+        {texts.makeSegment}
+      </Button>
+      {isAsking && (
+        <Confirm
+          title={texts.makeSegment}
+          action={texts.replaceDraft}
+          onConfirm={make}
+          onClose={() => setAsking(false)}
+        >
+          {texts.hasDraft}
+        </Confirm>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,193 @@
+/** All boards of the business, in the order that people have given them. */
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link, useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { api, take } from '../../../client.ts'
+import { Badge } from '../../../parts/badge.tsx'
+import { Button } from '../../../parts/button.tsx'
+import { Dialog } from '../../../parts/dialog.tsx'
+import { Empty } from '../../../parts/empty.tsx'
+import { ErrorBox } from '../../../parts/error-box.tsx'
+import { TextField } from '../../../parts/field.tsx'
+import { Page } from '../../../parts/page.tsx'
+import { type Column, Table } from '../../../parts/table.tsx'
+import { useForm } from '../../../parts/use-form.ts'
+import { useOptimistic } from '../../../parts/use-optimistic.ts'
+import { Num } from '../../../parts/values.tsx'
+import { useBusiness, useCan } from '../../../session/session.ts'
+import { useShortcut } from '../../../parts/shortcuts.ts'
+import { textsOf } from '../../../texts/index.ts'
+import { moveTo } from '../move-to.ts'
+import { type ListedBoard, boardsQuery } from '../queries.ts'
+import { createBoard } from '../save-dialog.tsx'
+
+export function BoardsPage() {
+  const texts = textsOf('boards')
+  const { id: businessId } = useBusiness()
+  const canEdit = useCan('boards:write')
+  const navigate = useNavigate()
+  const { data, error, isPending, refetch } = useQuery(boardsQuery(businessId))
+  const { shown, change, refused } = useOrder(businessId, data)
+  const boards = shown?.boards ?? []
+  const move = (id: string, by: -1 | 1) => change({ id, to: boards.findIndex((one) => one.id === id) + by })
+  const open = (boardId: string) =>
+    void navigate({ to: '/dashboard/b/$businessId/boards/$boardId', params: { businessId, boardId } })
+  const create = canEdit && <CreateBoard businessId={businessId} onCreated={open} />
+  return (
+    <Page title={texts.title} intro={texts.intro} actions={boards.length > 0 && create}>
+      <ErrorBox error={error} onRetry={() => void refetch()} />
+      <ErrorBox error={refused.at(-1)?.error ?? null} />
+      {error === null && (
+        <Table
+          label={texts.title}
+          columns={columnsOf({ businessId, boards, move: canEdit ? move : undefined })}
+          rows={boards}
+          keyOf={({ id }) => id}
+          onOpen={({ id }) => open(id)}
+          isLoading={isPending}
+          empty={
+            <Empty icon="board" title={texts.noneTitle} actions={create}>
+              {texts.none}
+            </Empty>
+          }
+        />
+      )}
+    </Page>
+  )
+}
+
+/** Moves a board to another place. */
+function useOrder(businessId: string, read: { boards: ListedBoard[] } | undefined) {
+  const params = { path: { businessId } }
+  return useOptimistic(read, {
+    queryKey: boardsQuery(businessId).queryKey,
+    send: ({ id, to }: { id: string; to: number }, { boards }) => {
+      const ids = moveTo(boards, id, to).map((one) => one.id)
+      return take(api.PUT('/dashboard/api/b/{businessId}/boards', { params, body: { ids } }))
+    },
+    show: ({ boards }, { id, to }) => ({ boards: moveTo(boards, id, to) }),
+    keep: (answer) => answer,
+  })
+}
+
+interface Listing {
+  businessId: string
+  boards: readonly ListedBoard[]
+  move: ((id: string, by: -1 | 1) => void) | undefined
+}
+
+function columnsOf({ businessId, boards, move }: Listing): Column<ListedBoard>[] {
+  const texts = textsOf('boards')
+  return [
+    {
+      key: 'name',
+      header: texts.name,
+      width: 'minmax(120px, 3fr)',
+      cell: ({ id, name }) => (
+        <Link
+          to="/dashboard/b/$businessId/boards/$boardId"
+          params={{ businessId, boardId: id }}
+          tabIndex={-1}
+          className="foreign"
+        >
+          {name}
+        </Link>
+      ),
+    },
+    {
+      key: 'charts',
+      header: texts.charts,
+      width: '90px',
+      align: 'end',
+      cell: ({ chartCount }) => <Num value={chartCount} />,
+    },
+    {
+      key: 'mail',
+      header: texts.mail,
+      width: '150px',
+      isSecondary: true,
+      cell: ({ isWeekly }) => isWeekly && <Badge kind="good">{texts.mondays}</Badge>,
+    },
+    ...(move === undefined ? [] : [moveColumn(boards, move)]),
+  ]
+}
+
+const moveColumn = (boards: readonly ListedBoard[], move: (id: string, by: -1 | 1) => void): Column<ListedBoard> => ({
+  key: 'move',
+  header: textsOf('boards').order,
+  isHeaderHidden: true,
+  width: '84px',
+  align: 'end',
+  cell: ({ id, name }) => (
+    <>
+      <Button
+        kind="quiet"
+        size="small"
+        icon="up"
+        aria-label={textsOf('boards').moveUp(name)}
+        disabled={boards[0]?.id === id}
+        onClick={() => move(id, -1)}
+      />
+      <Button
+        kind="quiet"
+        size="small"
+        icon="down"
+        aria-label={textsOf('boards').moveDown(name)}
+        disabled={boards.at(-1)?.id === id}
+        onClick={() => move(id, 1)}
+      />
+    </>
+  ),
+})
+
+function CreateBoard({ businessId, onCreated }: { businessId: string; onCreated: (id: string) => void }) {
+  const texts = textsOf('boards')
+  const [isOpen, setOpen] = useState(false)
+  useShortcut('n', texts.create, () => setOpen(true))
+  return (
+    <>
+      <Button kind="primary" icon="plus" onClick={() => setOpen(true)}>
+        {texts.create}
+      </Button>
+      {isOpen && <CreateDialog businessId={businessId} onCreated={onCreated} onClose={() => setOpen(false)} />}
+    </>
+  )
+}
+
+interface CreateDialogProps {
+  businessId: string
+  onCreated: (id: string) => void
+  onClose: () => void
+}
+
+function CreateDialog({ businessId, onCreated, onClose }: CreateDialogProps) {
+  const texts = textsOf('boards')
+  const shell = textsOf('shell')
+  const client = useQueryClient()
+  const form = useForm(async ({ name = '' }) => {
+    const id = await createBoard(businessId, name.trim())
+    await client.invalidateQueries(boardsQuery(businessId))
+    onCreated(id)
+  })
+  return (
+    <Dialog title={texts.create} onClose={onClose}>
+      <form {...form.props} className="stack">
+        <TextField
+          name="name"
+          label={texts.name}
+          hint={texts.shared}
+          required
+          maxLength={100}
+          error={form.issueOf('name')}
+        />
+        <ErrorBox error={form.error} />
+        <div className="actions">
+          <Button onClick={onClose}>{shell.cancel}</Button>
+          <Button kind="primary" type="submit" isPending={form.isPending}>
+            {shell.save}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}

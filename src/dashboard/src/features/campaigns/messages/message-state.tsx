@@ -1,0 +1,18 @@
+import { Badge, type BadgeKind } from '../../../parts/badge.tsx'
+import { textsOf } from '../../../texts/index.ts'
+import type { MessageState } from '../queries.ts'
+
+const KINDS: Record<MessageState, BadgeKind> = {
+  claimed: 'accent',
+  sent: 'good',
+  delivered: 'good',
+  bounced: 'bad',
+  complained: 'bad',
+  failed: 'bad',
+  skipped: 'neutral',
+  unknown: 'warn',
+}
+
+export function MessageStateBadge({ state }: { state: MessageState }) {
+  return <Badge kind={KINDS[state]}>{textsOf('campaigns').messageStates[state]}</Badge>
+}

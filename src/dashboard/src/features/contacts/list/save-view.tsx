@@ -1,0 +1,123 @@
+/** Saves filters under a name, as a new view or in place of a view's filters. Also renames a view. */
+import { useQueryClient } from '@tanstack/react-query'
+import { type ReactNode, useState } from 'react'
+import { api, take } from '../../../client.ts'
+import { Button } from '../../../parts/button.tsx'
+import { Dialog } from '../../../parts/dialog.tsx'
+import { ErrorBox } from '../../../parts/error-box.tsx'
+import { SelectField, TextField } from '../../../parts/field.tsx'
+import { showToast } from '../../../parts/toast.tsx'
+import { type FormState, useForm } from '../../../parts/use-form.ts'
+import { textsOf } from '../../../texts/index.ts'
+import { type SavedView, filtersQuery } from '../queries.ts'
+import type { ContactSearch } from './route.ts'
+
+interface SaveViewProps {
+  businessId: string
+  views: readonly SavedView[]
+  /** View whose filters were shown before they were changed. */
+  lastId: string | undefined
+  filter: ContactSearch
+  onClose: () => void
+}
+
+const create = (businessId: string, body: Omit<SavedView, 'id'>) =>
+  take(api.POST('/dashboard/api/b/{businessId}/contact-views', { params: { path: { businessId } }, body }))
+
+/** Sends only the given fields, so that a change by another person in the meantime stays. */
+const change = (businessId: string, viewId: string, body: Partial<Omit<SavedView, 'id'>>) =>
+  take(
+    api.PUT('/dashboard/api/b/{businessId}/contact-views/{viewId}', { params: { path: { businessId, viewId } }, body }),
+  )
+
+function useSave(businessId: string, onClose: () => void) {
+  const client = useQueryClient()
+  return async (saving: Promise<{ view: SavedView }>) => {
+    await saving
+    await client.invalidateQueries(filtersQuery(businessId))
+    showToast(textsOf('shell').saved)
+    onClose()
+  }
+}
+
+export function SaveView({ businessId, views, lastId, filter, onClose }: SaveViewProps) {
+  const texts = textsOf('contacts')
+  const [intoId, setIntoId] = useState(lastId ?? '')
+  const into = views.find(({ id }) => id === intoId)
+  const save = useSave(businessId, onClose)
+  const form = useForm(({ name = '' }) => {
+    const filters = Object.fromEntries(Object.entries(filter).filter(([, value]) => value))
+    return save(
+      into === undefined
+        ? create(businessId, { name: name.trim(), filters })
+        : change(businessId, into.id, { filters }),
+    )
+  })
+  return (
+    <ViewDialog title={texts.saveView} form={form} onClose={onClose}>
+      {views.length > 0 && (
+        <SelectField
+          name="into"
+          label={texts.saveAs}
+          value={intoId}
+          options={[{ value: '', label: texts.newView }, ...views.map(({ id, name }) => ({ value: id, label: name }))]}
+          onChange={(event) => setIntoId(event.target.value)}
+          {...(into !== undefined && { hint: texts.replaceViewText })}
+        />
+      )}
+      {into === undefined && <NameField form={form} />}
+    </ViewDialog>
+  )
+}
+
+interface RenameViewProps {
+  businessId: string
+  view: SavedView
+  onClose: () => void
+}
+
+export function RenameView({ businessId, view: { id, name: before }, onClose }: RenameViewProps) {
+  const save = useSave(businessId, onClose)
+  const form = useForm(({ name = '' }) => save(change(businessId, id, { name: name.trim() })))
+  return (
+    <ViewDialog title={textsOf('contacts').renameView} form={form} onClose={onClose}>
+      <NameField form={form} name={before} />
+    </ViewDialog>
+  )
+}
+
+const NameField = ({ form, name }: { form: FormState; name?: string }) => (
+  <TextField
+    name="name"
+    label={textsOf('contacts').viewName}
+    required
+    maxLength={100}
+    defaultValue={name}
+    error={form.issueOf('name')}
+  />
+)
+
+interface ViewDialogProps {
+  title: string
+  form: FormState
+  children: ReactNode
+  onClose: () => void
+}
+
+function ViewDialog({ title, form, children, onClose }: ViewDialogProps) {
+  const shell = textsOf('shell')
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <form {...form.props} className="stack">
+        {children}
+        <ErrorBox error={form.error} />
+        <div className="actions">
+          <Button onClick={onClose}>{shell.cancel}</Button>
+          <Button kind="primary" type="submit" isPending={form.isPending}>
+            {shell.save}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}

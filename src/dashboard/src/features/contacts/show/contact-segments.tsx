@@ -1,0 +1,53 @@
+/** The segments that the contact is a member of, and why. */
+import { Link } from '@tanstack/react-router'
+import { Suspense, lazy, useState } from 'react'
+import { Button } from '../../../parts/button.tsx'
+import { Dialog } from '../../../parts/dialog.tsx'
+import { Loading } from '../../../parts/loading.tsx'
+import { Section } from '../../../parts/page.tsx'
+import { Time } from '../../../parts/values.tsx'
+import { textsOf } from '../../../texts/index.ts'
+import styles from './contact.module.css'
+import type { Contact, ContactPath } from './queries.ts'
+
+const Explanation = lazy(() =>
+  import('../../segments/explanation.tsx').then(({ Explanation }) => ({ default: Explanation })),
+)
+
+export function ContactSegments({ path, contact }: { path: ContactPath; contact: Contact }) {
+  const texts = textsOf('segments')
+  const { businessId, contactId } = path
+  const [explained, setExplained] = useState<Contact['segments'][number]>()
+  const { segments } = contact
+  return (
+    <Section title={texts.segments}>
+      {segments.length === 0 && <p className="muted">{texts.noSegments}</p>}
+      <ul className={styles['segments']}>
+        {segments.map((segment) => (
+          <li key={segment.segmentId}>
+            <Link
+              to="/dashboard/b/$businessId/segments/$segmentId"
+              params={{ businessId, segmentId: segment.segmentId }}
+              className="foreign"
+            >
+              {segment.name}
+            </Link>
+            <span className="muted small">
+              {texts.since} <Time at={segment.enteredAt} />
+            </span>
+            <Button size="small" aria-label={texts.explainOf(segment.name)} onClick={() => setExplained(segment)}>
+              {texts.explain}
+            </Button>
+          </li>
+        ))}
+      </ul>
+      {explained !== undefined && (
+        <Dialog title={texts.explainOf(explained.name)} size="wide" onClose={() => setExplained(undefined)}>
+          <Suspense fallback={<Loading lines={5} />}>
+            <Explanation path={{ businessId, segmentId: explained.segmentId }} contactId={contactId} />
+          </Suspense>
+        </Dialog>
+      )}
+    </Section>
+  )
+}

@@ -1,0 +1,107 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link, useNavigate } from '@tanstack/react-router'
+import { ButtonLink } from '../../../parts/button.tsx'
+import { Empty } from '../../../parts/empty.tsx'
+import { ErrorBox } from '../../../parts/error-box.tsx'
+import { Page } from '../../../parts/page.tsx'
+import { type Column, Table } from '../../../parts/table.tsx'
+import { Time } from '../../../parts/values.tsx'
+import { useBusiness, useCan } from '../../../session/session.ts'
+import { useShortcut } from '../../../parts/shortcuts.ts'
+import { textsOf } from '../../../texts/index.ts'
+import { type ListedSegment, segmentsQuery } from '../queries.ts'
+import { MemberCount, SegmentStatus } from '../segment-status.tsx'
+import { Trend } from '../trend.tsx'
+
+export function SegmentsPage() {
+  const texts = textsOf('segments')
+  const { id: businessId } = useBusiness()
+  const canCreate = useCan('audience:write')
+  const navigate = useNavigate()
+  const { data, error, isPending, refetch } = useQuery(segmentsQuery(businessId))
+  const create = canCreate && <CreateLink businessId={businessId} />
+  const segments = data?.segments ?? []
+  return (
+    <Page title={texts.title} intro={texts.intro} actions={segments.length > 0 && create} width="full">
+      <ErrorBox error={error} onRetry={() => void refetch()} />
+      {error === null && (
+        <Table
+          label={texts.title}
+          columns={columnsOf(businessId)}
+          rows={segments}
+          keyOf={({ segmentId }) => segmentId}
+          onOpen={({ segmentId }) =>
+            void navigate({ to: '/dashboard/b/$businessId/segments/$segmentId', params: { businessId, segmentId } })
+          }
+          isLoading={isPending}
+          empty={
+            <Empty icon="segments" title={texts.emptyTitle} actions={create}>
+              {texts.empty}
+            </Empty>
+          }
+        />
+      )}
+    </Page>
+  )
+}
+
+function CreateLink({ businessId }: { businessId: string }) {
+  const texts = textsOf('segments')
+  const navigate = useNavigate()
+  const target = { to: '/dashboard/b/$businessId/segments/new', params: { businessId } } as const
+  useShortcut('n', texts.create, () => void navigate(target))
+  return (
+    <ButtonLink kind="primary" icon="plus" {...target}>
+      {texts.create}
+    </ButtonLink>
+  )
+}
+
+function columnsOf(businessId: string): Column<ListedSegment>[] {
+  const texts = textsOf('segments')
+  return [
+    {
+      key: 'name',
+      header: texts.name,
+      width: 'minmax(120px, 3fr)',
+      cell: ({ segmentId, name }) => (
+        <Link
+          to="/dashboard/b/$businessId/segments/$segmentId"
+          params={{ businessId, segmentId }}
+          tabIndex={-1}
+          className="foreign"
+        >
+          {name}
+        </Link>
+      ),
+    },
+    {
+      key: 'members',
+      header: texts.members,
+      width: '90px',
+      align: 'end',
+      cell: (segment) => <MemberCount segment={segment} />,
+    },
+    {
+      key: 'trend',
+      header: texts.trend,
+      width: '130px',
+      isSecondary: true,
+      cell: (segment) => <Trend businessId={businessId} segment={segment} />,
+    },
+    {
+      key: 'status',
+      header: texts.status,
+      width: 'minmax(120px, 1fr)',
+      cell: (segment) => <SegmentStatus {...segment} />,
+    },
+    {
+      key: 'updated',
+      header: texts.updated,
+      width: '130px',
+      align: 'end',
+      isSecondary: true,
+      cell: ({ updatedAt }) => <Time at={updatedAt} as="ago" />,
+    },
+  ]
+}

@@ -1,0 +1,96 @@
+/** Quiet hours and caps for all campaigns of the business. */
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { type FormEvent, useRef, useState } from 'react'
+import { ApiError, type Issue, api, take } from '../../../client.ts'
+import { Button } from '../../../parts/button.tsx'
+import { ErrorBox } from '../../../parts/error-box.tsx'
+import { Loading } from '../../../parts/loading.tsx'
+import { Page, Section } from '../../../parts/page.tsx'
+import { showToast } from '../../../parts/toast.tsx'
+import { useBusiness, useCan } from '../../../session/session.ts'
+import { textsOf } from '../../../texts/index.ts'
+import type { Json } from '../../campaigns/edit/definition.ts'
+import { CampaignContext, type CampaignEditing } from '../../campaigns/edit/editing.ts'
+import { Issues } from '../../campaigns/edit/parts.tsx'
+import { Caps, QuietHours } from '../../campaigns/edit/rules-fields.tsx'
+import { useFocus } from '../../../parts/use-focus.ts'
+import { type Messaging, messagingQuery } from './queries.ts'
+
+export function MessagingPage() {
+  const texts = textsOf('messaging')
+  const { id: businessId } = useBusiness()
+  // Read once, when the page opens: a save by another person must not change what is being edited.
+  const { data, error, isPending, refetch } = useQuery({
+    ...messagingQuery(businessId),
+    staleTime: Infinity,
+    gcTime: 0,
+  })
+  return (
+    <Page title={texts.title} intro={texts.intro} width="text">
+      <ErrorBox error={error} onRetry={() => void refetch()} />
+      {isPending && <Loading lines={8} />}
+      {data !== undefined && <Rules businessId={businessId} stored={data.messaging} />}
+    </Page>
+  )
+}
+
+const NO_ISSUES: readonly Issue[] = []
+const SHOWN = /^(quietHours|caps)\b/
+
+function Rules({ businessId, stored }: { businessId: string; stored: Messaging }) {
+  const texts = textsOf('messaging')
+  const shell = textsOf('shell')
+  const canChange = useCan('business:write')
+  const [draft, setDraft] = useState<Json>({ ...stored })
+  const frame = useRef<HTMLFormElement>(null)
+  const focus = useFocus(frame)
+  const save = useMutation({
+    mutationFn: (wanted: Json) => {
+      const params = { path: { businessId } }
+      // The server checks the input.
+      return take(api.PUT('/dashboard/api/b/{businessId}/messaging', { params, body: wanted as never }))
+    },
+    onSuccess: ({ messaging }) => {
+      setDraft({ ...messaging })
+      showToast(shell.saved)
+    },
+  })
+  const issues = save.error instanceof ApiError ? save.error.issues : NO_ISSUES
+  const editing: CampaignEditing = {
+    businessId,
+    value: draft,
+    issues,
+    templates: undefined,
+    change(value, wanted) {
+      save.reset()
+      setDraft(value)
+      if (wanted !== undefined) focus(`[data-focus="${wanted}"]`)
+    },
+    announce: () => undefined,
+  }
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (!save.isPending) save.mutate(draft, { onError: () => focus('[aria-invalid], [role=alert]') })
+  }
+  return (
+    <CampaignContext value={editing}>
+      <Section title={texts.rules} intro={canChange ? texts.rulesIntro : textsOf('settings').ownersOnly}>
+        <form ref={frame} noValidate onSubmit={submit}>
+          <fieldset disabled={!canChange} aria-label={texts.rules} className="stack">
+            <QuietHours kinds={['none', 'own']} />
+            <Caps hint={texts.capsHint} />
+            <Issues issues={issues.filter(({ path }) => !SHOWN.test(path))} />
+            <ErrorBox error={issues.length > 0 ? null : save.error} />
+            {canChange && (
+              <div className="actions">
+                <Button kind="primary" type="submit" isPending={save.isPending}>
+                  {shell.save}
+                </Button>
+              </div>
+            )}
+          </fieldset>
+        </form>
+      </Section>
+    </CampaignContext>
+  )
+}

@@ -1,0 +1,176 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { ButtonLink } from '../../../parts/button.tsx'
+import { Empty } from '../../../parts/empty.tsx'
+import { ErrorBox } from '../../../parts/error-box.tsx'
+import { SelectField, TextField } from '../../../parts/field.tsx'
+import { Page } from '../../../parts/page.tsx'
+import { type Column, TIME_WIDTH, Table } from '../../../parts/table.tsx'
+import { Time } from '../../../parts/values.tsx'
+import { useBusiness, useCan } from '../../../session/session.ts'
+import { useShortcut } from '../../../parts/shortcuts.ts'
+import { textsOf } from '../../../texts/index.ts'
+import { type ListedTemplate, templatesQuery } from '../../campaigns/queries.ts'
+import { CHANNELS } from '../fields.ts'
+import { type Use, usesQuery } from '../queries.ts'
+import type { TemplatesSearch } from '../route.ts'
+import styles from './templates.module.css'
+
+export function TemplatesPage() {
+  const texts = textsOf('templates')
+  const { id: businessId } = useBusiness()
+  const navigate = useNavigate()
+  const search: TemplatesSearch = useSearch({ strict: false })
+  const canOpen = useCan('contacts:read')
+  const { data, error, isPending, refetch } = useQuery(templatesQuery(businessId))
+  const uses = useQuery(usesQuery(businessId)).data
+  const rows = data?.filter((template) => isMatch(template, search)) ?? []
+  const create = useCan('audience:write') && <CreateLink businessId={businessId} />
+  const isEmpty = data?.length === 0
+  return (
+    <Page title={texts.title} intro={texts.intro} actions={!isEmpty && create} width="full">
+      <ErrorBox error={error} onRetry={() => void refetch()} />
+      {!isEmpty && <Filters search={search} />}
+      {error === null && (
+        <Table
+          label={texts.title}
+          columns={columnsOf({ businessId, canOpen, uses })}
+          rows={rows}
+          keyOf={({ templateId }) => templateId}
+          {...(canOpen && {
+            onOpen: ({ templateId }: ListedTemplate) =>
+              void navigate({
+                to: '/dashboard/b/$businessId/templates/$templateId',
+                params: { businessId, templateId },
+              }),
+          })}
+          isLoading={isPending}
+          empty={
+            <Empty icon="mail" title={isEmpty ? texts.emptyTitle : texts.noMatch} actions={isEmpty && create}>
+              {isEmpty && texts.empty}
+            </Empty>
+          }
+        />
+      )}
+    </Page>
+  )
+}
+
+const isMatch = ({ name, channel }: ListedTemplate, search: TemplatesSearch): boolean =>
+  name.toLocaleLowerCase().includes((search.query ?? '').trim().toLocaleLowerCase()) &&
+  (search.channel === undefined || channel === search.channel)
+
+function CreateLink({ businessId }: { businessId: string }) {
+  const texts = textsOf('templates')
+  const navigate = useNavigate()
+  const target = { to: '/dashboard/b/$businessId/templates/new', params: { businessId } } as const
+  useShortcut('n', texts.create, () => void navigate(target))
+  return (
+    <ButtonLink kind="primary" icon="plus" {...target}>
+      {texts.create}
+    </ButtonLink>
+  )
+}
+
+function Filters({ search }: { search: TemplatesSearch }) {
+  const texts = textsOf('templates')
+  const { channels } = textsOf('campaigns')
+  const navigate = useNavigate()
+  const show = (change: { query?: string | undefined; channel?: string | undefined }) =>
+    void navigate({ to: '.', search: { ...search, ...change } as never, replace: true, resetScroll: false })
+  return (
+    <search className={styles['filters']}>
+      <TextField
+        name="query"
+        type="search"
+        label={texts.search}
+        value={search.query ?? ''}
+        dir="auto"
+        autoComplete="off"
+        spellCheck={false}
+        onChange={(event) => show({ query: event.target.value || undefined })}
+      />
+      <SelectField
+        name="channel"
+        label={texts.channel}
+        value={search.channel ?? ''}
+        options={[
+          { value: '', label: texts.anyChannel },
+          ...CHANNELS.map((value) => ({ value, label: channels[value] })),
+        ]}
+        onChange={(event) => show({ channel: event.target.value || undefined })}
+      />
+    </search>
+  )
+}
+
+interface ColumnInput {
+  businessId: string
+  canOpen: boolean
+  /** Undefined until they are read. */
+  uses: Map<string, Use[]> | undefined
+}
+
+function columnsOf({ businessId, canOpen, uses }: ColumnInput): Column<ListedTemplate>[] {
+  const texts = textsOf('templates')
+  const { channels } = textsOf('campaigns')
+  return [
+    {
+      key: 'name',
+      header: texts.template,
+      width: 'minmax(140px, 2fr)',
+      cell: ({ templateId, name }) =>
+        canOpen ? (
+          <Link
+            to="/dashboard/b/$businessId/templates/$templateId"
+            params={{ businessId, templateId }}
+            tabIndex={-1}
+            className="foreign"
+          >
+            {name}
+          </Link>
+        ) : (
+          <bdi className="foreign">{name}</bdi>
+        ),
+    },
+    { key: 'channel', header: texts.channel, width: '110px', cell: ({ channel }) => channels[channel] },
+    {
+      key: 'languages',
+      header: texts.languages,
+      width: 'minmax(90px, 1fr)',
+      isSecondary: true,
+      cell: ({ languages }) => <span dir="ltr">{languages.join(', ')}</span>,
+    },
+    {
+      key: 'uses',
+      header: texts.usedBy,
+      width: 'minmax(140px, 2fr)',
+      isSecondary: true,
+      cell: ({ templateId }) => uses && <Uses businessId={businessId} uses={uses.get(templateId) ?? []} />,
+    },
+    {
+      key: 'changed',
+      header: texts.changed,
+      width: TIME_WIDTH,
+      isSecondary: true,
+      cell: ({ updatedAt }) => <Time at={updatedAt} />,
+    },
+  ]
+}
+
+function Uses({ businessId, uses }: { businessId: string; uses: Use[] }) {
+  if (uses.length === 0) return <span className="muted">{textsOf('templates').unused}</span>
+  return uses.map(({ campaignId, name }, at) => (
+    <span key={campaignId}>
+      {at > 0 && ', '}
+      <Link
+        to="/dashboard/b/$businessId/campaigns/$campaignId"
+        params={{ businessId, campaignId }}
+        tabIndex={-1}
+        className="foreign"
+      >
+        {name}
+      </Link>
+    </span>
+  ))
+}
