@@ -1,6 +1,6 @@
 /** From a page view in a browser to the enrolment (campaigns, "A campaign"). */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { findBusinesses } from '../../src/front-door/access/find-business.ts'
+import { findBusinesses } from '../../src/businesses/find-business.ts'
 import type { AppContext, RequestContext } from '../../src/front-door/app-context.ts'
 import { MAX_FIRED, MAX_TIMES, fireWebTriggers } from '../../src/front-door/routes/browser/fire-web-triggers.ts'
 import { ExplanationData } from '../../src/front-door/routes/campaigns/explain-schema.ts'

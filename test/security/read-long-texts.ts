@@ -3,7 +3,7 @@
  * Prints the number of texts.
  */
 import { randomUUID } from 'node:crypto'
-import type { Business } from '../../src/front-door/access/find-business.ts'
+import type { Business } from '../../src/businesses/find-business.ts'
 import { readBrowserEvent } from '../../src/front-door/routes/browser/read-browser-event.ts'
 import { readEvent } from '../../src/front-door/routes/sdk/read-event.ts'
 import { readIdentify } from '../../src/front-door/routes/sdk/read-identify.ts'

@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto'
 import { RequestError } from '../../errors.ts'
 import type { RequestContext, AppContext } from '../app-context.ts'
-import type { Business, KeyHolder } from './find-business.ts'
+import type { Business, KeyHolder } from '../../businesses/find-business.ts'
 
 /** Returns the holder of a secret key, whose business is active. Throws RequestError (401, 403, 404, 429, 503). */
 export async function requireSecretKey(app: AppContext, context: RequestContext): Promise<KeyHolder> {

@@ -3,7 +3,7 @@ import { hash } from 'node:crypto'
 import { RequestError } from '../../errors.ts'
 import { networkOf } from '../http/client-address.ts'
 import type { RequestContext, Charge, AppContext } from '../app-context.ts'
-import type { Business } from './find-business.ts'
+import type { Business } from '../../businesses/find-business.ts'
 import { WINDOW_SECONDS } from './rate-limiter.ts'
 
 /** Reads, management calls and callers without a secret key have buckets of this multiple of the business's limit. */

@@ -8,7 +8,7 @@ import type { AppContext, Reply, RequestContext, Route } from '../app-context.ts
 import { requireSecretKey } from './authenticate.ts'
 import { chargeRead } from './charge.ts'
 import { type ReadCost, acquireReadSlots } from './concurrency-limit.ts'
-import type { Business } from './find-business.ts'
+import type { Business } from '../../businesses/find-business.ts'
 
 export interface Principal {
   business: Business

@@ -2,10 +2,8 @@
  * The language of the dashboard's pages: the one that a person has chosen in this browser, or else the one that the
  * browser prefers.
  */
+import { PAGE_LANGUAGES, type PageLanguage } from '../../rules/page-language.ts'
 import { preferredLanguage } from './negotiate.ts'
-
-export const PAGE_LANGUAGES = ['en', 'de', 'he'] as const
-export type PageLanguage = (typeof PAGE_LANGUAGES)[number]
 
 export const pageLanguage = (headers: Headers): PageLanguage =>
   readCookie(headers, 'sluice_language', PAGE_LANGUAGES) ??

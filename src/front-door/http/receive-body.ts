@@ -4,7 +4,7 @@
  */
 import { findCaller, requireUsable } from '../access/authenticate.ts'
 import type { RequestContext, AppContext } from '../app-context.ts'
-import type { Business } from '../access/find-business.ts'
+import type { Business } from '../../businesses/find-business.ts'
 import { type BodyLimit, readJson } from './read-body.ts'
 
 /** Milliseconds from the start of the request. The cached key (cached-lookup.ts) can be 750 ms older than that. */

@@ -5,7 +5,7 @@
 import { ERRORS, type ErrorCode, type Issue, RequestError } from '../../errors.ts'
 import { summarise } from './check-body.ts'
 import { trimText } from '../../rules/events/text.ts'
-import type { Business } from '../access/find-business.ts'
+import type { Business } from '../../businesses/find-business.ts'
 import { isRecord } from '../../rules/is-record.ts'
 
 export interface Rejection {

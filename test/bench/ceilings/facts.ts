@@ -1,5 +1,5 @@
 /** The events of a traffic as the product reads them. */
-import type { Business } from '../../../src/front-door/access/find-business.ts'
+import type { Business } from '../../../src/businesses/find-business.ts'
 import { readEvent } from '../../../src/front-door/routes/sdk/read-event.ts'
 import type { EventFact } from '../../../src/rules/events/facts.ts'
 import { type Traffic, eventsIn, makeBody } from '../generator/traffic.ts'

@@ -5,14 +5,10 @@ import {
   ATTRIBUTION_MODELS,
   MAX_ATTRIBUTION_ROWS,
   TOUCH_CHANNELS,
-  readAttribution,
 } from '../../../analytics/attribution.ts'
-import { addSpend } from '../../../analytics/return-on-spend.ts'
-import { READ_LIMITS } from '../../../analytics/read-rows.ts'
-import type { BusinessEndpoint } from '../business-endpoint.ts'
+import { attributionChart } from '../../../analytics/charts/attribution-chart.ts'
 import { closed, dateTime, oneOf, orNull } from '../reply-fields.ts'
-import { PERIOD_PARAMETERS, chartEndpoint, toIso } from './chart.ts'
-import { readChoice, readEventName, readParameters, readPeriod } from './read-parameters.ts'
+import { PERIOD_PARAMETERS, chartEndpoint } from './chart.ts'
 
 const FOUND = 'The revenue by touch, highest first.'
 
@@ -55,25 +51,10 @@ export const AttributionData = Type.Object(
   closed,
 )
 
-export const attributionEndpoint: BusinessEndpoint = chartEndpoint({
+export const attributionEndpoint = chartEndpoint({
   path: '/attribution',
   message: FOUND,
-  // More memory than other charts: there are many touches, and they are sorted.
-  limits: { ...READ_LIMITS, bytes: 1024 ** 3 },
-  async read({ sql }, context, principal, reader) {
-    const { id: businessId, timezone } = principal.business
-    const query = readParameters(context, principal, (parameters) => {
-      const model = readChoice(parameters, 'model', ATTRIBUTION_MODELS, 'last')
-      const by = readChoice(parameters, 'by', ATTRIBUTION_KEYS, 'touch')
-      const sent = parameters.query.get('event')
-      const event = sent === null ? undefined : readEventName(parameters, sent, 'event')
-      const period = readPeriod(parameters)
-      return period && { businessId, model, by, ...(event !== undefined && { event }), ...period }
-    })
-    const found = await addSpend(sql, query, timezone, await readAttribution(reader, query))
-    const { model, by, event = null, from, to } = query
-    return { model, by, event, from: toIso(from), to: toIso(to), ...found }
-  },
+  chart: attributionChart,
   operation: {
     summary: 'Read what brought the revenue',
     description:

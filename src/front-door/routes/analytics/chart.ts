@@ -1,19 +1,24 @@
 /** Common parts of all chart endpoints. */
+import type { Static, TSchema } from '@sinclair/typebox'
 import { markOf } from '../../../analytics/chart-progress.ts'
-import { type ReadLimits, QueryFault, READ_LIMITS, openReader } from '../../../analytics/read-rows.ts'
+import type { Chart } from '../../../analytics/charts/chart.ts'
+import { type Parameters, MAX_BUCKETS, checkParameters } from '../../../analytics/charts/parameters.ts'
+import { QueryFault, openReader } from '../../../analytics/read-rows.ts'
 import { createTtlCache } from '../../../async/ttl-cache.ts'
 import { faultOf } from '../../../rules/faults.ts'
-import type { Handler } from '../../access/principal.ts'
 import { readId } from '../../../rules/read-id.ts'
-import type { BusinessEndpoint, ChartSource } from '../business-endpoint.ts'
+import { RequestError } from '../../../errors.ts'
+import type { Handler, Principal } from '../../access/principal.ts'
+import type { RequestContext } from '../../app-context.ts'
 import { clickHouseUnavailable } from '../../health/clickhouse-unavailable.ts'
-import { MAX_BUCKETS } from './read-parameters.ts'
+import { invalidRequest } from '../../http/check-body.ts'
+import { queryOf } from '../../http/read-page.ts'
+import type { BusinessEndpoint } from '../business-endpoint.ts'
 
-interface Chart extends Pick<BusinessEndpoint, 'path'> {
+interface ChartEndpoint<Data extends TSchema> extends Pick<BusinessEndpoint, 'path'> {
   /** Message of the answer. */
   message: string
   permission?: BusinessEndpoint['permission']
-  limits?: ReadLimits
   /** For endpoints without parameters that pages request repeatedly: all callers of a business share an answer. */
   isShared?: true
   /**
@@ -21,34 +26,34 @@ interface Chart extends Pick<BusinessEndpoint, 'path'> {
    * compressed.
    */
   holdsPaths?: true
-  read: ChartSource['read']
+  chart: (parameters: Parameters, context: RequestContext) => ReturnType<Chart<Static<Data> & object>>
   operation: Omit<BusinessEndpoint['operation'], 'tag' | 'replies'>
-  reply: Omit<BusinessEndpoint['operation']['replies'][number], 'message'>
+  reply: Omit<BusinessEndpoint['operation']['replies'][number], 'message' | 'data'> & { data: Data }
 }
 
-export function chartEndpoint({
+export function chartEndpoint<Data extends TSchema>({
   path,
   message,
   permission = 'lists:read',
-  limits = READ_LIMITS,
   isShared,
   holdsPaths,
-  read,
+  chart,
   operation,
   reply,
-}: Chart): BusinessEndpoint {
+}: ChartEndpoint<Data>): BusinessEndpoint {
   const answers = createTtlCache<object>(SHARED)
   const handler: Handler = async (app, context, principal) => {
-    const { clickhouse, log } = app
+    const { sql, clickhouse, log } = app
     const { signal, headers } = context.request
     const chartId = readId(headers.get(CHART_ID) ?? undefined)
     const mark = chartId === null ? {} : { mark: markOf(principal.business.id, chartId) }
-    const readFor = (caller: { signal?: AbortSignal; mark?: string }) =>
-      read(app, context, principal, openReader({ clickhouse, log, ...caller }, limits))
-    // Other callers may wait for the shared read, so it continues when this one disconnects.
-    const readShared = () => answers(principal.business.id, () => readFor({}))
+    const compute = requireParameters(context, principal, (parameters) => chart(parameters, context))
+    const computeFor = (caller: { signal?: AbortSignal; mark?: string }) =>
+      compute({ sql, openReader: (limits) => openReader({ clickhouse, log, ...caller }, limits) })
+    // Other callers may wait for the shared answer, so it continues when this one disconnects.
+    const computeShared = () => answers(principal.business.id, () => computeFor({}))
     try {
-      return { message, data: await (isShared ? readShared() : readFor({ signal, ...mark })) }
+      return { message, data: await (isShared ? computeShared() : computeFor({ signal, ...mark })) }
     } catch (error) {
       if (!(error instanceof QueryFault)) throw error
       throw clickHouseUnavailable(app, error.reason === 'too_much' ? TOO_MUCH : {})
@@ -61,10 +66,24 @@ export function chartEndpoint({
     cost: isShared ? 'shared' : 'costly',
     ...(!isShared && !holdsPaths && { isCompressed: true }),
     handler,
-    source: { limits, read },
     operation: { ...operation, tag: 'Analytics', replies: { 200: { message, ...reply } } },
     errors: ['invalid_request'],
   }
+}
+
+/**
+ * Throws RequestError: `invalid_request` when `read` noted faults, `not_permitted` for values of people that the caller
+ * must not see.
+ */
+function requireParameters<Query>(
+  context: RequestContext,
+  { business, can }: Principal,
+  read: (parameters: Parameters) => Query | undefined,
+): Query {
+  const checked = checkParameters({ query: queryOf(context), now: context.receivedAt, business }, read)
+  if ('faults' in checked) throw invalidRequest(checked.faults)
+  if (checked.showsValues && !can('contacts:read')) throw new RequestError('not_permitted')
+  return checked.query
 }
 
 /** Request header with a UUID that a page chooses, to read the progress of its chart. */
@@ -100,4 +119,6 @@ export const intervalParameter = (choices: readonly string[], otherwise: string,
   },
 })
 
-export const toIso = (at: number): string => new Date(at).toISOString()
+export const COMPARE_PARAMETER = {
+  compare: { schema: { enum: ['true', 'false'], default: 'false' }, description: 'Also read the period before.' },
+}

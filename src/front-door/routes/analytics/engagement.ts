@@ -1,12 +1,9 @@
 /** Engagement of contacts, and the contacts whose engagement changed most. */
 import { Type } from '@sinclair/typebox'
-import { WEEK_MS, readMovers } from '../../../analytics/engagement-movers.ts'
-import { readEngagementScores } from '../../../analytics/engagement.ts'
-import type { BusinessEndpoint } from '../business-endpoint.ts'
+import { engagementChart, moversChart } from '../../../analytics/charts/engagement-charts.ts'
 import { closed, count, dateTime, orNull, uuid } from '../reply-fields.ts'
-import { chartEndpoint, toIso } from './chart.ts'
-import { readParameters } from './read-parameters.ts'
-import { TOP, readTop } from './web.ts'
+import { chartEndpoint } from './chart.ts'
+import { TOP } from './web.ts'
 
 export const EngagementData = Type.Object(
   {
@@ -38,10 +35,10 @@ const movers = Type.Array(
 
 export const MoversData = Type.Object({ from: dateTime, to: dateTime, risen: movers, fallen: movers }, closed)
 
-const engagementEndpoint = chartEndpoint({
+export const engagementEndpoint = chartEndpoint({
   path: '/engagement',
   message: 'The engagement.',
-  read: (_, __, principal, reader) => readEngagementScores(reader, principal.business.id),
+  chart: engagementChart,
   operation: {
     summary: 'Read how the engagement scores of contacts are distributed now',
   },
@@ -57,16 +54,11 @@ const engagementEndpoint = chartEndpoint({
   },
 })
 
-const moversEndpoint = chartEndpoint({
+export const moversEndpoint = chartEndpoint({
   path: '/engagement/movers',
   message: 'The movers.',
   permission: 'contacts:read',
-  async read(_, context, principal, reader) {
-    const top = readParameters(context, principal, readTop)
-    const now = context.receivedAt
-    const found = await readMovers(reader, principal.business.id, { now, top })
-    return { from: toIso(now - WEEK_MS), to: toIso(now), ...found }
-  },
+  chart: moversChart,
   operation: {
     summary: 'Read whose engagement score rose and fell most within the last week',
     description: 'The score of a week ago is that of what had happened already.',
@@ -83,5 +75,3 @@ const moversEndpoint = chartEndpoint({
     },
   },
 })
-
-export const engagementEndpoints: readonly BusinessEndpoint[] = [engagementEndpoint, moversEndpoint]

@@ -1,42 +1,11 @@
 /** Retention and lifecycle: which contacts come back. */
-import { type Buckets, divide, shift, startOf } from '../../../analytics/buckets.ts'
-import type { EventCondition } from '../../../analytics/events-sql.ts'
-import { readLifecycle } from '../../../analytics/lifecycle.ts'
-import { readRetention } from '../../../analytics/retention.ts'
-import type { BusinessEndpoint } from '../business-endpoint.ts'
-import { PERIOD_PARAMETERS, chartEndpoint, intervalParameter, toIso } from './chart.ts'
-import {
-  COHORT_INTERVALS,
-  type CohortParameters,
-  MAX_COHORTS,
-  MAX_PERIODS,
-  type Parameters,
-  readCalendar,
-  readBuckets,
-  readCohorts,
-  readCondition,
-  readJsonText,
-  readParameters,
-  readPeriod,
-} from './read-parameters.ts'
+import { COHORT_INTERVALS, MAX_COHORTS, MAX_PERIODS } from '../../../analytics/charts/cohorts.ts'
+import { lifecycleChart, retentionChart } from '../../../analytics/charts/retention-charts.ts'
+import { PERIOD_PARAMETERS, chartEndpoint, intervalParameter } from './chart.ts'
 import { LifecycleData, RetentionData } from './schemas.ts'
 
 const RETAINED = 'The retention.'
 const LIVED = 'The lifecycle.'
-
-function readRetentionQuery(parameters: Parameters) {
-  const cohorts = readCohorts(parameters, 'week')
-  const condition = (name: string) => readCondition(parameters, readJsonText(parameters, name), name)
-  const [first, returning] = [condition('first'), condition('returning')]
-  return cohorts && { cohorts, first, returning }
-}
-
-/** Returns the time range of all cohorts, in whole intervals. */
-export const rangeOf = ({ buckets, cohorts, calendar }: CohortParameters) => ({
-  from: toIso(buckets.from),
-  to: toIso(buckets.starts[cohorts] ?? buckets.to),
-  ...calendar,
-})
 
 export const PERIODS_PARAMETER = {
   periods: {
@@ -50,20 +19,10 @@ const conditionParameter = (what: string) => ({
   description: `${what} JSON: an object with \`event\` (any when left out) and \`where\`, conditions on its properties as in rules of segments.`,
 })
 
-const retentionEndpoint = chartEndpoint({
+export const retentionEndpoint = chartEndpoint({
   path: '/retention',
   message: RETAINED,
-  async read(_, context, principal, reader) {
-    const { cohorts: cohortQuery, first, returning } = readParameters(context, principal, readRetentionQuery)
-    const { buckets, cohorts, periods } = cohortQuery
-    const query = { first, returning, buckets, cohorts, periods, now: context.receivedAt }
-    const found = await readRetention(reader, principal.business.id, query)
-    return {
-      ...rangeOf(cohortQuery),
-      cohorts: found.cohorts.map(({ start, ...cohort }) => ({ start: toIso(start), ...cohort })),
-      curve: found.curve,
-    }
-  },
+  chart: retentionChart,
   operation: {
     summary: 'Read who comes back',
     description:
@@ -94,36 +53,10 @@ const retentionEndpoint = chartEndpoint({
   },
 })
 
-function readLifecycleQuery(parameters: Parameters): { active: EventCondition; buckets: Buckets } | undefined {
-  const calendar = readCalendar(parameters, COHORT_INTERVALS, 'week')
-  const period = readPeriod(parameters)
-  const active = readCondition(parameters, readJsonText(parameters, 'active'), 'active')
-  const whole = period && { from: startOf(period.from, calendar), to: period.to }
-  const buckets = readBuckets(parameters, whole, calendar, MAX_COHORTS)
-  if (buckets === undefined) return undefined
-  const last = buckets.starts.at(-1) ?? buckets.from
-  const around = { from: shift(buckets.from, -1, calendar), to: shift(last, 1, calendar) }
-  const wider = divide(around, calendar, MAX_COHORTS + 1)
-  return wider ? { active, buckets: wider } : undefined
-}
-
-const lifecycleEndpoint = chartEndpoint({
+export const lifecycleEndpoint = chartEndpoint({
   path: '/lifecycle',
   message: LIVED,
-  async read(_, context, principal, reader) {
-    const { active, buckets, interval } = readParameters(context, principal, (parameters) => {
-      const query = readLifecycleQuery(parameters)
-      return query && { ...query, interval: readCalendar(parameters, COHORT_INTERVALS, 'week').interval }
-    })
-    const found = await readLifecycle(reader, principal.business.id, { active, buckets })
-    return {
-      from: toIso(buckets.starts[1] ?? buckets.from),
-      to: toIso(buckets.to),
-      timezone: principal.business.timezone,
-      interval,
-      buckets: found.map(({ start, ...counts }) => ({ start: toIso(start), ...counts })),
-    }
-  },
+  chart: lifecycleChart,
   operation: {
     summary: 'Read who is new, returns, resurrects and goes dormant',
     description:
@@ -147,5 +80,3 @@ const lifecycleEndpoint = chartEndpoint({
     },
   },
 })
-
-export const retentionEndpoints: readonly BusinessEndpoint[] = [retentionEndpoint, lifecycleEndpoint]

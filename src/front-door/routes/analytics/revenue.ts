@@ -1,79 +1,24 @@
 /** Orders, revenue and the value of customers. */
 import { INTERVALS } from '../../../analytics/buckets.ts'
-import { NOTHING, type CurrencyRevenue, readRevenue } from '../../../analytics/revenue.ts'
-import { readRevenueCohorts } from '../../../analytics/revenue-cohorts.ts'
-import { trimText } from '../../../rules/events/text.ts'
-import { readName } from '../../../rules/segments/reading/reading.ts'
-import type { BusinessEndpoint } from '../business-endpoint.ts'
-import { PERIOD_PARAMETERS, chartEndpoint, intervalParameter, toIso } from './chart.ts'
-import {
-  COHORT_INTERVALS,
-  MAX_BUCKETS,
-  MAX_COHORTS,
-  type Parameters,
-  readBuckets,
-  readCalendar,
-  readChoice,
-  readCohorts,
-  readParameters,
-  readPeriod,
-} from './read-parameters.ts'
-import { PERIODS_PARAMETER, rangeOf } from './retention.ts'
+import { COHORT_INTERVALS, MAX_COHORTS } from '../../../analytics/charts/cohorts.ts'
+import { revenueChart, revenueCohortsChart } from '../../../analytics/charts/revenue-charts.ts'
+import { COMPARE_PARAMETER, PERIOD_PARAMETERS, chartEndpoint, intervalParameter } from './chart.ts'
+import { PERIODS_PARAMETER } from './retention.ts'
 import { RevenueCohortsData, RevenueData } from './schemas.ts'
-import { bucketsBefore } from './series.ts'
 
 const FOUND = 'The revenue.'
 const COHORTS = 'The cohorts.'
-const MAX_CURRENCY = 8
-
-function readRange(parameters: Parameters) {
-  const calendar = readCalendar(parameters, INTERVALS, 'day')
-  const buckets = readBuckets(parameters, readPeriod(parameters), calendar, MAX_BUCKETS)
-  const isCompared = readChoice(parameters, 'compare', ['true', 'false'], 'false') === 'true'
-  return buckets && { calendar, buckets, earlier: isCompared ? bucketsBefore(buckets, calendar) : null }
-}
-
-const NO_TOTAL = { ...NOTHING, repeatCustomers: 0, repeatRate: null }
-
-function totalOf({ currency: _, points: __, ...total }: CurrencyRevenue) {
-  return total
-}
-
-const revenueEndpoint = chartEndpoint({
+export const revenueEndpoint = chartEndpoint({
   path: '/revenue',
   message: FOUND,
-  async read(_, context, principal, reader) {
-    const { calendar, buckets, earlier } = readParameters(context, principal, readRange)
-    const found = await readRevenue(reader, principal.business.id, buckets)
-    const before = earlier ? await readRevenue(reader, principal.business.id, earlier) : null
-    const gone = (before ?? []).filter((one) => !found.some(({ currency }) => currency === one.currency))
-    const all = [
-      ...found,
-      ...gone.map(({ currency }) => ({ currency, ...NO_TOTAL, points: buckets.starts.map(() => NOTHING) })),
-    ]
-    return {
-      from: toIso(buckets.from),
-      to: toIso(buckets.to),
-      ...calendar,
-      buckets: buckets.starts.map(toIso),
-      currencies: all.map((one) => {
-        const same = before?.find(({ currency }) => currency === one.currency)
-        return { ...one, before: before && (same ? totalOf(same) : NO_TOTAL) }
-      }),
-      comparedWith: earlier && {
-        from: toIso(earlier.from),
-        to: toIso(earlier.to),
-        buckets: earlier.starts.map(toIso),
-      },
-    }
-  },
+  chart: revenueChart,
   operation: {
     summary: 'Read orders and revenue over time',
     description: 'By currency: amounts of two currencies are never added.',
     query: {
       ...PERIOD_PARAMETERS,
       ...intervalParameter(INTERVALS, 'day'),
-      compare: { schema: { enum: ['true', 'false'], default: 'false' }, description: 'Also read the period before.' },
+      ...COMPARE_PARAMETER,
     },
   },
   reply: {
@@ -105,27 +50,10 @@ const revenueEndpoint = chartEndpoint({
   },
 })
 
-function readCohortQuery(parameters: Parameters) {
-  const cohortQuery = readCohorts(parameters, 'month')
-  const sent = parameters.query.get('currency')
-  const currency = sent === null ? parameters.currency : readName(parameters, sent, 'currency', MAX_CURRENCY)
-  return cohortQuery && { cohortQuery, currency: trimText(currency ?? '').toUpperCase() }
-}
-
-const cohortsEndpoint = chartEndpoint({
+export const cohortsEndpoint = chartEndpoint({
   path: '/revenue/cohorts',
   message: COHORTS,
-  async read(_, context, principal, reader) {
-    const { cohortQuery, currency } = readParameters(context, principal, readCohortQuery)
-    const { buckets, cohorts, periods } = cohortQuery
-    const query = { currency, buckets, cohorts, periods, now: context.receivedAt }
-    const found = await readRevenueCohorts(reader, principal.business.id, query)
-    return {
-      ...rangeOf(cohortQuery),
-      currency,
-      cohorts: found.map(({ start, ...cohort }) => ({ start: toIso(start), ...cohort })),
-    }
-  },
+  chart: revenueCohortsChart,
   operation: {
     summary: 'Read the lifetime value of customers by when they first ordered',
     description:
@@ -159,5 +87,3 @@ const cohortsEndpoint = chartEndpoint({
     },
   },
 })
-
-export const revenueEndpoints: readonly BusinessEndpoint[] = [revenueEndpoint, cohortsEndpoint]

@@ -3,6 +3,7 @@ import { Type } from '@sinclair/typebox'
 import { INTERVALS } from '../../../analytics/buckets.ts'
 import { FUNNEL_ORDERS } from '../../../analytics/funnel-sql.ts'
 import { STAGES } from '../../../rules/events/journey-stage.ts'
+import type { Rule } from '../../../rules/segments/rule.ts'
 import { closed, count, dateTime, nextCursor, oneOf, orNull, uuid } from '../reply-fields.ts'
 
 const range = { from: dateTime, to: dateTime, timezone: Type.String({ description: 'Of the business.' }) }
@@ -82,7 +83,9 @@ export const FunnelData = Type.Object(
           segment: orNull(
             Type.Object(
               {
-                rule: Type.Record(Type.String(), Type.Unknown(), { description: 'For a new segment.' }),
+                rule: Type.Unsafe<Rule>(
+                  Type.Record(Type.String(), Type.Unknown(), { description: 'For a new segment.' }),
+                ),
                 isExact: Type.Boolean({
                   description: 'Whether it holds exactly of those who dropped out now; else it ignores the order.',
                 }),

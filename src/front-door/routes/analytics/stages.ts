@@ -1,29 +1,13 @@
 /** Stages of the customer journey: how many contacts are in each, and how they move. */
 import { INTERVALS } from '../../../analytics/buckets.ts'
-import { readStageMoves, readStages } from '../../../analytics/stages.ts'
-import type { BusinessEndpoint } from '../business-endpoint.ts'
-import { PERIOD_PARAMETERS, chartEndpoint, intervalParameter, toIso } from './chart.ts'
-import { MAX_BUCKETS, readBuckets, readCalendar, readParameters, readPeriod } from './read-parameters.ts'
+import { stagesChart } from '../../../analytics/charts/stages-chart.ts'
+import { PERIOD_PARAMETERS, chartEndpoint, intervalParameter } from './chart.ts'
 import { StagesData } from './schemas.ts'
 
-export const stagesEndpoint: BusinessEndpoint = chartEndpoint({
+export const stagesEndpoint = chartEndpoint({
   path: '/stages',
   message: 'The stages.',
-  async read(_, context, principal, reader) {
-    const { calendar, buckets } = readParameters(context, principal, (parameters) => {
-      const calendar = readCalendar(parameters, INTERVALS, 'day')
-      const buckets = readBuckets(parameters, readPeriod(parameters), calendar, MAX_BUCKETS)
-      return buckets && { calendar, buckets }
-    })
-    return {
-      from: toIso(buckets.from),
-      to: toIso(buckets.to),
-      ...calendar,
-      stages: await readStages(reader, principal.business.id),
-      buckets: buckets.starts.map(toIso),
-      moves: await readStageMoves(reader, principal.business.id, buckets),
-    }
-  },
+  chart: stagesChart,
   operation: {
     summary: 'Read how many contacts are in each stage, and their moves over time',
     description: 'A move counts when the event happened that caused it, also in a backfill.',

@@ -1,23 +1,11 @@
 /** Web traffic, as captured by browsers. */
 import { Type } from '@sinclair/typebox'
 import { INTERVALS } from '../../../analytics/buckets.ts'
-import { SOURCE_KEYS, readLiveVisitors, readPages, readSources, readTraffic } from '../../../analytics/web.ts'
-import type { BusinessEndpoint } from '../business-endpoint.ts'
+import { MAX_TOP, liveChart, pagesChart, sourcesChart, trafficChart } from '../../../analytics/charts/web-charts.ts'
+import { SOURCE_KEYS } from '../../../analytics/web.ts'
 import { closed, count, dateTime, oneOf, orNull } from '../reply-fields.ts'
-import { PERIOD_PARAMETERS, chartEndpoint, intervalParameter, toIso } from './chart.ts'
-import {
-  MAX_BUCKETS,
-  type Parameters,
-  readBuckets,
-  readCalendar,
-  readChoice,
-  readParameters,
-  readPeriod,
-  readWhole,
-} from './read-parameters.ts'
-import { bucketsBefore } from './series.ts'
+import { COMPARE_PARAMETER, PERIOD_PARAMETERS, chartEndpoint, intervalParameter } from './chart.ts'
 
-const MAX_TOP = 100
 const live = Type.Integer({ minimum: 0, description: 'Browsers with a sign of life in the last 5 minutes.' })
 const range = { from: dateTime, to: dateTime, timezone: Type.String() }
 const seconds = orNull(Type.Number({ minimum: 0, description: 'Active seconds of a session, on average.' }))
@@ -93,14 +81,6 @@ export const SourcesData = Type.Object(
   closed,
 )
 
-function readRange(parameters: Parameters) {
-  const calendar = readCalendar(parameters, INTERVALS, 'day')
-  const buckets = readBuckets(parameters, readPeriod(parameters), calendar, MAX_BUCKETS)
-  const isCompared = readChoice(parameters, 'compare', ['true', 'false'], 'false') === 'true'
-  return buckets && { calendar, buckets, earlier: isCompared ? bucketsBefore(buckets, calendar) : null }
-}
-
-export const readTop = (parameters: Parameters) => readWhole(parameters, 'top', { most: MAX_TOP, otherwise: 20 })
 export const TOP = {
   top: { schema: { type: 'integer', minimum: 1, maximum: MAX_TOP, default: 20 }, description: 'The number of rows.' },
 }
@@ -115,30 +95,16 @@ const exampleFigures = {
   depth: 62.5,
 }
 
-const trafficEndpoint = chartEndpoint({
+export const trafficEndpoint = chartEndpoint({
   path: '/web',
   message: 'The traffic.',
-  async read(_, context, principal, reader) {
-    const { calendar, buckets, earlier } = readParameters(context, principal, readRange)
-    const businessId = principal.business.id
-    const found = await readTraffic(reader, businessId, buckets)
-    const before = earlier && (await readTraffic(reader, businessId, earlier))
-    return {
-      from: toIso(buckets.from),
-      to: toIso(buckets.to),
-      ...calendar,
-      buckets: buckets.starts.map(toIso),
-      live: await readLiveVisitors(reader, businessId, context.receivedAt),
-      ...found,
-      before: before && withoutPoints(before),
-    }
-  },
+  chart: trafficChart,
   operation: {
     summary: 'Read visitors, sessions and page views over time',
     query: {
       ...PERIOD_PARAMETERS,
       ...intervalParameter(INTERVALS, 'day'),
-      compare: { schema: { enum: ['true', 'false'], default: 'false' }, description: 'Also read the period before.' },
+      ...COMPARE_PARAMETER,
     },
   },
   reply: {
@@ -156,24 +122,11 @@ const trafficEndpoint = chartEndpoint({
   },
 })
 
-function withoutPoints<Figures extends { points: unknown }>({ points: _, ...figuresOf }: Figures) {
-  return figuresOf
-}
-
-const pagesEndpoint = chartEndpoint({
+export const pagesEndpoint = chartEndpoint({
   path: '/web/pages',
   holdsPaths: true,
   message: 'The pages.',
-  async read(_, context, principal, reader) {
-    const { period, top } = readParameters(context, principal, (parameters) => {
-      const top = readTop(parameters)
-      const period = readPeriod(parameters)
-      return period && { period, top }
-    })
-    const { id, timezone } = principal.business
-    const pages = await readPages(reader, id, period, top)
-    return { from: toIso(period.from), to: toIso(period.to), timezone, pages }
-  },
+  chart: pagesChart,
   operation: {
     summary: 'Read which pages are viewed, and where sessions begin and end',
     query: { ...PERIOD_PARAMETERS, ...TOP },
@@ -190,20 +143,10 @@ const pagesEndpoint = chartEndpoint({
   },
 })
 
-const sourcesEndpoint = chartEndpoint({
+export const sourcesEndpoint = chartEndpoint({
   path: '/web/sources',
   message: 'The sources.',
-  async read(_, context, principal, reader) {
-    const { period, by, top } = readParameters(context, principal, (parameters) => {
-      const by = readChoice(parameters, 'by', SOURCE_KEYS, 'source')
-      const top = readTop(parameters)
-      const period = readPeriod(parameters)
-      return period && { period, by, top }
-    })
-    const { id, timezone } = principal.business
-    const sources = await readSources(reader, id, { ...period, by, top })
-    return { from: toIso(period.from), to: toIso(period.to), timezone, by, sources }
-  },
+  chart: sourcesChart,
   operation: {
     summary: 'Read what sessions came from',
     query: {
@@ -226,14 +169,11 @@ const sourcesEndpoint = chartEndpoint({
   },
 })
 
-const liveEndpoint = chartEndpoint({
+export const liveEndpoint = chartEndpoint({
   path: '/web/live',
   message: 'The visitors.',
-  limits: { ms: 2000, bytes: 128 * 1024 ** 2 },
   isShared: true,
-  read: async (_, context, principal, reader) => ({
-    live: await readLiveVisitors(reader, principal.business.id, context.receivedAt),
-  }),
+  chart: liveChart,
   operation: {
     summary: 'Read the number of visitors of this moment',
     description:
@@ -241,5 +181,3 @@ const liveEndpoint = chartEndpoint({
   },
   reply: { description: 'The number.', data: Type.Object({ live }, closed), example: { live: 3 } },
 })
-
-export const webEndpoints: readonly BusinessEndpoint[] = [trafficEndpoint, pagesEndpoint, sourcesEndpoint, liveEndpoint]

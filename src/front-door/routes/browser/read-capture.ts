@@ -3,7 +3,7 @@ import { sanitiseText } from '../../../rules/events/text.ts'
 import type { Touches, WebHit } from '../../../rules/visitors/web-facts.ts'
 import { type CaptureBody, CaptureSchema, type HitBody } from './capture-schema.ts'
 import { compileCheck, uncleanIssues } from '../../http/check-body.ts'
-import type { Business } from '../../access/find-business.ts'
+import type { Business } from '../../../businesses/find-business.ts'
 import { MAX_AGE_MS, readTouch } from './read-browser-event.ts'
 import { reject, rejectOtherBusiness, type Rejection } from '../../http/rejection.ts'
 

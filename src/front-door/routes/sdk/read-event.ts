@@ -17,7 +17,7 @@ import { hasMoreBytes, hasMoreValues, MAX_DEPTH, sanitiseJson } from '../../../r
 import { readTraits } from '../../../rules/events/traits.ts'
 import { compileCheck, uncleanIssues } from '../../http/check-body.ts'
 import { warnOfLargeIntegers } from '../../http/large-integers.ts'
-import type { Business } from '../../access/find-business.ts'
+import type { Business } from '../../../businesses/find-business.ts'
 import { reject, rejectIdentity, rejectOtherBusiness, rejectShape, type Rejection } from '../../http/rejection.ts'
 import { MAX_BATCH } from './batch-items.ts'
 import { text, visitorId, businessId, IdentitySchema, traits, instant } from '../body-fields.ts'

@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import type { BatchItemAnswer } from '../../../stream/entry.ts'
 import { compileCheck, requireBody } from '../../http/check-body.ts'
 import { type RequestContext, type AppContext, type Reply, type Route, WRITE_ERRORS } from '../../app-context.ts'
-import type { Business } from '../../access/find-business.ts'
+import type { Business } from '../../../businesses/find-business.ts'
 import {
   type Failure,
   QueuedBatchData,

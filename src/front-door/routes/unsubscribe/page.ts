@@ -3,7 +3,8 @@ import { createHash } from 'node:crypto'
 import type { Preferences } from '../../../messages/unsubscribe/read-preferences.ts'
 import { CHANNELS, type Channel } from '../../../rules/events/facts.ts'
 import { chooseLanguage } from '../../../rules/messages/choose-language.ts'
-import { PAGE_LANGUAGES, PAGE_TEXTS, type PageLanguage, type PageTexts } from './texts.ts'
+import { PAGE_LANGUAGES, type PageLanguage } from '../../../rules/page-language.ts'
+import { PAGE_TEXTS, type PageTexts } from './texts.ts'
 
 const STYLE = `
 :root { color-scheme: light dark; font: 1.0625rem/1.5 system-ui, sans-serif; }

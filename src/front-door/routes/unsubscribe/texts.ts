@@ -1,8 +1,6 @@
 /** The texts of the page, in the languages of the dashboard. */
 import type { Channel } from '../../../rules/events/facts.ts'
-
-export const PAGE_LANGUAGES = ['en', 'de', 'he'] as const
-export type PageLanguage = (typeof PAGE_LANGUAGES)[number]
+import type { PageLanguage } from '../../../rules/page-language.ts'
 
 /** `of`: name of a channel. */
 export interface PageTexts {

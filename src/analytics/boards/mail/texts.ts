@@ -1,5 +1,5 @@
 /** The texts of board mails, in the languages of the dashboard. */
-import type { PageLanguage } from '../http/page-language.ts'
+import type { PageLanguage } from '../../../rules/page-language.ts'
 import type { Word } from './summary.ts'
 
 export interface MailTexts {

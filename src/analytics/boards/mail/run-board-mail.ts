@@ -1,5 +1,5 @@
 /** Checks every minute whether mails of boards are due, and sends them. */
-import { sleep } from '../../async/sleep.ts'
+import { sleep } from '../../../async/sleep.ts'
 import { type MailDeps, sendDueBoards } from './send-boards.ts'
 
 const EVERY_MS = 60_000

@@ -1,7 +1,7 @@
-import type { Bots } from '../../businesses/businesses.ts'
-import type { KeyKind } from '../../businesses/keys.ts'
-import { MAX_WEB_CAMPAIGNS, type WebTrigger } from '../../rules/campaigns/web-trigger.ts'
-import type { Sql } from '../../stores/postgres.ts'
+import type { Bots } from './businesses.ts'
+import type { KeyKind } from './keys.ts'
+import { MAX_WEB_CAMPAIGNS, type WebTrigger } from '../rules/campaigns/web-trigger.ts'
+import type { Sql } from '../stores/postgres.ts'
 
 /** The settings of one business that the front door needs. */
 export interface Business {

@@ -1,7 +1,7 @@
 /** Many lookups at once: each gets its own business. */
 import { createHash, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { findBusinesses, findKeyHolders } from '../../src/front-door/access/find-business.ts'
+import { findBusinesses, findKeyHolders } from '../../src/businesses/find-business.ts'
 import { createBusiness, openStack, type Stack } from '../support/stack.ts'
 
 let stack: Stack

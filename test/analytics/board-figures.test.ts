@@ -1,6 +1,6 @@
 /** How the rows of last week are matched with those of the week before. */
 import { expect, it } from 'vitest'
-import { readFigures } from '../../src/front-door/board-mail/read-summary.ts'
+import { readFigures } from '../../src/analytics/boards/mail/read-summary.ts'
 
 const WEEK = '2026-03-09'
 

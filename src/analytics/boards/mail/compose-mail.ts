@@ -1,6 +1,6 @@
 /** Composes the mail of a board for one person: as text and as HTML, with the same figures. */
-import { addDays } from '../../rules/boards/mail-week.ts'
-import { PAGE_LANGUAGES, type PageLanguage } from '../http/page-language.ts'
+import { addDays } from '../../../rules/boards/mail-week.ts'
+import { PAGE_LANGUAGES, type PageLanguage } from '../../../rules/page-language.ts'
 import type { Figure, Name, Summary, Unit } from './summary.ts'
 import { MAIL_TEXTS, type MailTexts } from './texts.ts'
 

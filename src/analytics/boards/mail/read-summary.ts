@@ -1,28 +1,14 @@
-/** Reads the figures of a chart for last week and for the week before, from the endpoint that its page reads. */
-import type { Static } from '@sinclair/typebox'
-import type { ChartKind } from '../../analytics/boards/board.ts'
-import { addDays } from '../../rules/boards/mail-week.ts'
-import { STAGES } from '../../rules/events/journey-stage.ts'
-import type { AttributionData, AttributionRow } from '../routes/analytics/attribution.ts'
-import type {
-  FunnelData,
-  LifecycleData,
-  RetentionData,
-  RevenueCohortsData,
-  RevenueData,
-  SeriesData,
-  StagesData,
-} from '../routes/analytics/schemas.ts'
-import type { EngagementData } from '../routes/analytics/engagement.ts'
-import type { PagesData, SourcesData, TrafficData } from '../routes/analytics/web.ts'
+/** Reads the figures of a chart for last week and for the week before, from the chart that its page shows. */
+import { addDays } from '../../../rules/boards/mail-week.ts'
+import { STAGES } from '../../../rules/events/journey-stage.ts'
+import type { ChartData, ComputedKind } from '../../charts/charts.ts'
 import { type Figure, type Name, type Unit, type Word, text, word } from './summary.ts'
 
-type Kind = Exclude<ChartKind, 'sql'>
 type Query = Record<string, string>
 export type Ask = (query: Query) => Promise<object>
 
 /** Returns all figures, the most important first. `week`: date of the Monday after last week. */
-export function readFigures(kind: Kind, query: Query, week: string, ask: Ask): Promise<Figure[]> {
+export function readFigures(kind: ComputedKind, query: Query, week: string, ask: Ask): Promise<Figure[]> {
   return READERS[kind]({ query, week, ask })
 }
 
@@ -68,7 +54,7 @@ interface SeriesDefinition {
 }
 
 async function readSeries(request: ChartRequest): Promise<Figure[]> {
-  const { series, formula } = await readByWeek<Static<typeof SeriesData>>(request)
+  const { series, formula } = await readByWeek<ChartData<'series'>>(request)
   const definitions = JSON.parse(request.query['series'] ?? '[{}]') as SeriesDefinition[]
   const figures = series.flatMap(({ currency, points, rows }, at) => {
     const { measure = 'count', events = [], property } = definitions[at] ?? {}
@@ -86,7 +72,7 @@ async function readSeries(request: ChartRequest): Promise<Figure[]> {
 }
 
 async function readFunnel(request: ChartRequest): Promise<Figure[]> {
-  const [last, before] = await readBothWeeks<Static<typeof FunnelData>>(request)
+  const [last, before] = await readBothWeeks<ChartData<'funnel'>>(request)
   const ends = [before.steps.at(-1)?.conversion, last.steps.at(-1)?.conversion]
   const steps = last.steps.map(({ event, contacts }, at) => {
     const number = word('step', String(at + 1))
@@ -97,7 +83,7 @@ async function readFunnel(request: ChartRequest): Promise<Figure[]> {
 
 /** Reads the share of people who came back in the week after the one in which they began. */
 async function readRetention(request: ChartRequest): Promise<Figure[]> {
-  const { cohorts } = await readByWeek<Static<typeof RetentionData>>(request, { weeks: 3, others: ONE_PERIOD })
+  const { cohorts } = await readByWeek<ChartData<'retention'>>(request, { weeks: 3, others: ONE_PERIOD })
   const [first, second, third] = cohorts.slice(-3)
   const share = (cohort: typeof first) =>
     cohort === undefined || cohort.contacts === 0 ? null : (cohort.returned[1] ?? 0) / cohort.contacts
@@ -108,7 +94,7 @@ async function readRetention(request: ChartRequest): Promise<Figure[]> {
 }
 
 async function readLifecycle(request: ChartRequest): Promise<Figure[]> {
-  const { buckets } = await readByWeek<Static<typeof LifecycleData>>(request)
+  const { buckets } = await readByWeek<ChartData<'lifecycle'>>(request)
   const weeks = buckets.slice(-2)
   return (['new', 'returning', 'resurrecting', 'dormant'] as const).map((key) =>
     figure(
@@ -121,7 +107,7 @@ async function readLifecycle(request: ChartRequest): Promise<Figure[]> {
 
 /** The number of contacts in a stage is known only for the present. */
 async function readStages(request: ChartRequest): Promise<Figure[]> {
-  const { stages, moves } = await readByWeek<Static<typeof StagesData>>(request)
+  const { stages, moves } = await readByWeek<ChartData<'stages'>>(request)
   return [
     ...stages.map(({ stage, contacts }) => figure([stageName(stage)], 'number', [null, contacts])),
     ...moves.map(({ from, to, points }) =>
@@ -143,7 +129,7 @@ const AMOUNTS = ['net', 'gross', 'refunds'] as const
 const COUNTS = ['orders', 'customers'] as const
 
 async function readRevenue(request: ChartRequest): Promise<Figure[]> {
-  const { currencies } = await readByWeek<Static<typeof RevenueData>>(request)
+  const { currencies } = await readByWeek<ChartData<'revenue'>>(request)
   return currencies.flatMap(({ currency, points }) => [
     ...AMOUNTS.map((key) =>
       figure(
@@ -163,7 +149,7 @@ async function readRevenue(request: ChartRequest): Promise<Figure[]> {
 }
 
 async function readCohorts(request: ChartRequest): Promise<Figure[]> {
-  const { cohorts, currency } = await readByWeek<Static<typeof RevenueCohortsData>>(request, { others: ONE_PERIOD })
+  const { cohorts, currency } = await readByWeek<ChartData<'cohorts'>>(request, { others: ONE_PERIOD })
   const weeks = cohorts.slice(-2)
   return [
     figure(
@@ -181,7 +167,7 @@ async function readCohorts(request: ChartRequest): Promise<Figure[]> {
 
 /** Shows the number of conversions when the chart names an event, which may have no revenue; otherwise the revenue. */
 async function readAttribution(request: ChartRequest): Promise<Figure[]> {
-  const [last, before] = await readBothWeeks<Static<typeof AttributionData>>(request)
+  const [last, before] = await readBothWeeks<ChartData<'attribution'>>(request)
   const ofEvent = request.query['event'] !== undefined
   return match(listOf(last), listOf(before), keyOfTouch, (row) =>
     ofEvent
@@ -190,16 +176,16 @@ async function readAttribution(request: ChartRequest): Promise<Figure[]> {
   )
 }
 
-const listOf = ({ rows, truncated }: Static<typeof AttributionData>): List<Touch> => ({ rows, isCut: truncated })
+const listOf = ({ rows, truncated }: ChartData<'attribution'>): List<Touch> => ({ rows, isCut: truncated })
 
-type Touch = Static<typeof AttributionRow>
+type Touch = ChartData<'attribution'>['rows'][number]
 const nameOfTouch = ({ channel, source, medium, campaign, landingPage }: Touch): string =>
   [channel, source, medium, campaign, landingPage].filter(Boolean).join(' · ') || '–'
 const keyOfTouch = ({ channel, source, medium, campaign, landingPage, currency }: Touch): string =>
   JSON.stringify([channel, source, medium, campaign, landingPage, currency])
 
 async function readTraffic(request: ChartRequest): Promise<Figure[]> {
-  const { points } = await readByWeek<Static<typeof TrafficData>>(request)
+  const { points } = await readByWeek<ChartData<'web'>>(request)
   const counts = ['visitors', 'sessions', 'pageViews'] as const
   return [
     ...counts.map((key) =>
@@ -224,14 +210,14 @@ const readTop = <Data>({ query, ...request }: ChartRequest): Promise<[last: Data
   readBothWeeks<Data>({ ...request, query: { ...query, top: String(TOP) } })
 
 async function readPages(request: ChartRequest): Promise<Figure[]> {
-  const [last, before] = await readTop<Static<typeof PagesData>>(request)
+  const [last, before] = await readTop<ChartData<'pages'>>(request)
   const show = ({ page, views }: (typeof last.pages)[number]) =>
     ({ name: [text(page)], unit: 'number', value: views }) as const
   return match(topOf(last.pages), topOf(before.pages), ({ page }) => page, show).slice(0, shownOf(request))
 }
 
 async function readSources(request: ChartRequest): Promise<Figure[]> {
-  const [last, before] = await readTop<Static<typeof SourcesData>>(request)
+  const [last, before] = await readTop<ChartData<'sources'>>(request)
   const show = ({ value, sessions }: (typeof last.sources)[number]) =>
     ({ name: [value === null ? word('noValue') : text(value)], unit: 'number', value: sessions }) as const
   const keyOf = ({ value }: (typeof last.sources)[number]) => JSON.stringify(value)
@@ -275,7 +261,7 @@ function match<Row>(
 
 /** These figures exist only for the present. */
 async function readEngagement({ query, ask }: ChartRequest): Promise<Figure[]> {
-  const { contacts, inactive, median } = (await ask(query)) as Static<typeof EngagementData>
+  const { contacts, inactive, median } = (await ask(query)) as ChartData<'engagement'>
   const now: [Word, number | null][] = [
     ['median', median],
     ['contacts', contacts],
@@ -284,7 +270,7 @@ async function readEngagement({ query, ask }: ChartRequest): Promise<Figure[]> {
   return now.map(([key, value]) => figure([word(key)], 'number', [null, value]))
 }
 
-const READERS: Record<Kind, (request: ChartRequest) => Promise<Figure[]>> = {
+const READERS: Record<ComputedKind, (request: ChartRequest) => Promise<Figure[]>> = {
   series: readSeries,
   funnel: readFunnel,
   retention: readRetention,

@@ -1,7 +1,17 @@
 /** Sends the mails of boards that are due. Several front doors may do this at the same time. */
-import { can } from '../../accounts/rights.ts'
-import type { SystemMailer } from '../../accounts/system-mail.ts'
-import type { Board, BoardChart } from '../../analytics/boards/board.ts'
+import { can } from '../../../accounts/rights.ts'
+import type { SystemMailer } from '../../../accounts/system-mail.ts'
+import { type Business, findBusinesses } from '../../../businesses/find-business.ts'
+import type { Logger } from '../../../log.ts'
+import type { ClickHouseClient } from '../../../stores/clickhouse.ts'
+import type { Sql } from '../../../stores/postgres.ts'
+import type { Computation } from '../../charts/chart.ts'
+import { CHARTS } from '../../charts/charts.ts'
+import { checkParameters } from '../../charts/parameters.ts'
+import { QueryFault, openReader } from '../../read-rows.ts'
+import { listQueries } from '../../sql-page/saved-queries.ts'
+import type { StatementRunner } from '../../sql-page/statement-runner.ts'
+import type { Board, BoardChart } from '../board.ts'
 import {
   type DueBoard,
   type Recipient,
@@ -11,22 +21,22 @@ import {
   findDueBoards,
   listRecipients,
   settleMail,
-} from '../../analytics/boards/claim-mails.ts'
-import { QueryFault, openReader } from '../../analytics/read-rows.ts'
-import { RequestError } from '../../errors.ts'
-import { listQueries } from '../../analytics/sql-page/saved-queries.ts'
-import { type Business, findBusinesses } from '../access/find-business.ts'
-import type { Principal } from '../access/principal.ts'
-import type { AppContext } from '../app-context.ts'
-import { contextOf, endpointOf } from '../routes/dashboard/boards/board-charts.ts'
+} from '../claim-mails.ts'
 import { composeMail, readLanguage } from './compose-mail.ts'
 import { readFigures } from './read-summary.ts'
 import type { Summary } from './summary.ts'
 
-export type MailDeps = Pick<AppContext, 'sql' | 'clickhouse' | 'log' | 'runStatement'> & {
+export interface MailDeps {
+  sql: Sql
+  clickhouse: ClickHouseClient
+  log: Logger
+  runStatement: StatementRunner
   mailer: Pick<SystemMailer, 'send'>
-  /** Charts of mails wait for the same slots as charts that people open. */
-  slots: Pick<AppContext['slots'], 'costly'>
+  /**
+   * Charts of mails wait for the same slots as charts that people open. Resolves with a function that releases the slot.
+   * Rejects when none becomes free in time.
+   */
+  slots: { costly: (businessId: string, signal: AbortSignal) => Promise<() => void> }
   publicUrl: string
 }
 
@@ -151,22 +161,28 @@ async function readSummary(
   { business, chart, week, now }: Read,
   signal: AbortSignal,
 ): Promise<Summary> {
+  const { sql, clickhouse, log } = deps
   const { kind, query } = chart
   if (kind === 'sql') return runQuery(deps, business, query['queryId'] ?? '', signal)
-  const { source } = endpointOf(kind)
-  const principal: Principal = { business, actor: { kind: 'command', id: 'mail', name: 'mail' }, can: () => true }
-  const ask = (parameters: Record<string, string>) => {
-    const reader = openReader({ clickhouse: deps.clickhouse, log: deps.log, signal }, source.limits)
-    return source.read(deps, contextOf(parameters, now), principal, reader)
+  const compute = (parameters: Record<string, string>): Promise<object> => {
+    const sent = { query: new URLSearchParams(parameters), now, business }
+    const checked = checkParameters<Computation<object>>(sent, CHARTS[kind])
+    if ('faults' in checked) throw new Gone()
+    return checked.query({ sql, openReader: (limits) => openReader({ clickhouse, log, signal }, limits) })
   }
   try {
-    return { kind: 'figures', figures: await readFigures(kind, query, week, ask) }
+    return { kind: 'figures', figures: await readFigures(kind, query, week, compute) }
   } catch (error) {
-    if (error instanceof QueryFault && error.reason === 'too_much') return { kind: 'too_much' }
-    if (error instanceof RequestError && error.code === 'invalid_request') return { kind: 'gone' }
-    if (error instanceof QueryFault) throw new NotNow('ClickHouse does not answer', { cause: error })
-    throw error
+    if (error instanceof Gone) return { kind: 'gone' }
+    if (!(error instanceof QueryFault)) throw error
+    if (error.reason === 'too_much') return { kind: 'too_much' }
+    throw new NotNow('ClickHouse does not answer', { cause: error })
   }
+}
+
+/** The parameters name what no longer exists. */
+class Gone extends Error {
+  override name = 'Gone'
 }
 
 async function runQuery(

@@ -1,4 +1,10 @@
 /** Reads the parameters of charts. All faults are reported together. */
+import { readIso } from '../../rules/events/read-iso.ts'
+import { trimText } from '../../rules/events/text.ts'
+import type { Fault } from '../../rules/faults.ts'
+import { checkWhere } from '../../rules/segments/reading/read-where.ts'
+import { type Faults, checkWords, fault, isObject, readName, wordOf } from '../../rules/segments/reading/reading.ts'
+import type { PropertyCondition } from '../../rules/segments/rule.ts'
 import {
   type Buckets,
   type Calendar,
@@ -9,61 +15,52 @@ import {
   shift,
   startOf,
   startOfDate,
-} from '../../../analytics/buckets.ts'
-import type { EventCondition } from '../../../analytics/events-sql.ts'
-import { type Issue, RequestError } from '../../../errors.ts'
-import { readIso } from '../../../rules/events/read-iso.ts'
-import { trimText } from '../../../rules/events/text.ts'
-import { checkWhere } from '../../../rules/segments/reading/read-where.ts'
-import { type Faults, checkWords, fault, isObject, readName, wordOf } from '../../../rules/segments/reading/reading.ts'
-import type { PropertyCondition } from '../../../rules/segments/rule.ts'
-import type { Principal } from '../../access/principal.ts'
-import type { RequestContext } from '../../app-context.ts'
-import { invalidRequest } from '../../http/check-body.ts'
-import { queryOf } from '../../http/read-page.ts'
+} from '../buckets.ts'
+import type { EventCondition } from '../events-sql.ts'
 
 export const MAX_BUCKETS = 1000
-export const MAX_COHORTS = 120
-export const MAX_PERIODS = 120
 const MAX_EVENT = 64
 const DEFAULT_DAYS = 30
 
-/** The parameters of one request, and their faults. */
-export interface Parameters extends Faults {
+/** The parameters of one chart as they were sent, and whose chart it is. */
+export interface SentParameters {
   query: URLSearchParams
   /** Current time in epoch ms. */
   now: number
-  timezone: string
-  /** Currency of the business. */
-  currency: string
+  business: {
+    id: string
+    timezone: string
+    currency: string
+  }
+}
+
+/** The parameters of one chart, and their faults. */
+export interface Parameters extends SentParameters, Faults {
   /** Call it when the chart shows or tests values of people: of their properties or custom fields. */
   noteValues: () => void
 }
 
-/**
- * Reads and checks parameters. Throws RequestError: `invalid_request` when `read` noted faults, `not_permitted` for
- * values of people that the caller must not see.
- */
-export function readParameters<Result>(
-  context: RequestContext,
-  { business, can }: Principal,
-  read: (parameters: Parameters) => Result | undefined,
-): Result {
-  const faults: Issue[] = []
-  const { timezone, currency } = business
-  let hasValues = false
+/** `showsValues`: the chart shows or tests values of people. */
+export type CheckedParameters<Query> = { faults: readonly Fault[] } | { query: Query; showsValues: boolean }
+
+/** `read` returns undefined when it noted a fault. */
+export function checkParameters<Query>(
+  sent: SentParameters,
+  read: (parameters: Parameters) => Query | undefined,
+): CheckedParameters<Query> {
+  const faults: Fault[] = []
+  let showsValues = false
   const noteValues = () => {
-    hasValues = true
+    showsValues = true
   }
-  const result = read({ query: queryOf(context), now: context.receivedAt, timezone, currency, faults, noteValues })
-  if (result === undefined || faults.length > 0) throw invalidRequest(faults)
-  if (hasValues && !can('contacts:read')) throw new RequestError('not_permitted')
-  return result
+  const query = read({ ...sent, faults, noteValues })
+  return query === undefined || faults.length > 0 ? { faults } : { query, showsValues }
 }
 
 /** Reads `from` and `to`. A date is the beginning of a day in the time zone of the business. */
 export function readPeriod(parameters: Parameters): Period | undefined {
-  const { query, now, timezone } = parameters
+  const { query, now } = parameters
+  const { timezone } = parameters.business
   const instant = (name: 'from' | 'to', otherwise: () => number): number => {
     const text = query.get(name)?.trim()
     if (text === undefined) return otherwise()
@@ -84,7 +81,7 @@ export function readCalendar<Allowed extends Interval>(
   otherwise: Allowed,
 ): Calendar & { interval: Allowed } {
   const interval = readChoice(parameters, 'interval', allowed, otherwise)
-  return { interval, timezone: parameters.timezone }
+  return { interval, timezone: parameters.business.timezone }
 }
 
 export const readBuckets = (
@@ -98,28 +95,25 @@ export const readBuckets = (
   return buckets ?? undefined
 }
 
-/** Reads cohorts: whole intervals from the one that contains `from`, and `periods` more. */
-export function readCohorts(parameters: Parameters, otherwise: 'week' | 'month'): CohortParameters | undefined {
-  const calendar = readCalendar(parameters, COHORT_INTERVALS, otherwise)
-  const periods = readWhole(parameters, 'periods', { most: MAX_PERIODS, otherwise: 12 })
-  const period = readPeriod(parameters)
-  const whole = period && { from: startOf(period.from, calendar), to: period.to }
-  const cohorts = readBuckets(parameters, whole, calendar, MAX_COHORTS)
-  if (cohorts === undefined) return undefined
-  const end = shift(cohorts.starts.at(-1) ?? cohorts.to, periods + 1, calendar)
-  const buckets = divide({ from: cohorts.from, to: end }, calendar, MAX_COHORTS + MAX_PERIODS)
-  return buckets === null ? undefined : { calendar, cohorts: cohorts.starts.length, periods, buckets }
-}
-
-export interface CohortParameters {
+interface ComparedBuckets {
   calendar: Calendar
   buckets: Buckets
-  /** Number of buckets that are cohorts. */
-  cohorts: number
-  periods: number
+  /** The period before, for comparison: the same number of intervals, earlier. */
+  earlier: Buckets | null
 }
 
-export const COHORT_INTERVALS = INTERVALS.filter((one) => one !== 'hour')
+export function readComparedBuckets(parameters: Parameters): ComparedBuckets | undefined {
+  const calendar = readCalendar(parameters, INTERVALS, 'day')
+  const buckets = readBuckets(parameters, readPeriod(parameters), calendar, MAX_BUCKETS)
+  const isCompared = readChoice(parameters, 'compare', ['true', 'false'], 'false') === 'true'
+  return buckets && { calendar, buckets, earlier: isCompared ? bucketsBefore(buckets, calendar) : null }
+}
+
+function bucketsBefore({ from, to, starts }: Buckets, calendar: Calendar): Buckets {
+  const earlier = (at: number) => shift(at, -starts.length, calendar)
+  const period = { from: earlier(from), to: earlier(to) }
+  return divide(period, calendar, starts.length) ?? { ...period, starts: starts.map(earlier) }
+}
 
 export function readChoice<Choice extends string>(
   parameters: Parameters,
