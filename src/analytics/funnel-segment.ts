@@ -1,4 +1,5 @@
 /** The contacts who dropped out of a funnel, as a rule of a segment. */
+import { MAX_DAYS } from '../rules/segments/grammar/limits.ts'
 import type { Rule, WindowedCondition } from '../rules/segments/rule.ts'
 import type { FunnelQuery } from './funnel-sql.ts'
 
@@ -12,8 +13,6 @@ export interface DroppedRule {
 }
 
 const DAY_MS = 86_400_000
-/** As in rules of segments. */
-const MAX_DAYS = 36_500
 /** With more combinations of steps, the rule would be too long for a person to read. */
 const MAX_COMBINATIONS = 10
 

@@ -1,29 +1,18 @@
 /** The fields that a rule can read, as a picker offers them. */
 import { type CustomField, listDescribedFields } from '../contacts/read/list-custom-fields.ts'
-import { CHANNELS, type FieldType } from '../rules/events/facts.ts'
-import {
-  ATTRIBUTES,
-  type Attribute,
-  type AttributeType,
-  BOOLEAN_OPERATORS,
-  DATE_OPERATORS,
-  NUMBER_OPERATORS,
-  SEGMENT_OPERATORS,
-  STAGE_OPERATORS,
-  TAG_OPERATORS,
-  TEXT_OPERATORS,
-} from '../rules/segments/rule.ts'
+import { CHANNELS } from '../rules/events/facts.ts'
+import { ATTRIBUTES, ATTRIBUTE_NAMES, type Attribute } from '../rules/segments/grammar/attributes.ts'
+import { TYPE_OF_FIELD, type ValueType, operatorsOf } from '../rules/segments/grammar/operators.ts'
 import type { Sql } from '../stores/postgres.ts'
 import { type NameDeps, listEventNames, listTags } from './list-known-names.ts'
 
 export const FIELD_GROUPS = ['Attributes', 'Custom fields', 'Tags', 'Events', 'Segments'] as const
-export const RULE_TYPES = ['date', 'number', 'text', 'boolean', 'stage', 'tag', 'segment'] as const
 
 export interface RuleField {
   /** For example `event.purchase.count`. */
   path: string
   label: string
-  type: (typeof RULE_TYPES)[number]
+  type: ValueType
   operators: readonly string[]
   /** The beginning of a condition. */
   condition: Record<string, string>
@@ -73,17 +62,7 @@ async function listNamedSegments(sql: Sql, businessId: string): Promise<{ id: st
     select id, name from segments where business_id = ${businessId} order by created_at, id`
 }
 
-/** Only custom fields can be compared with days in the future. */
-const PAST_OPERATORS = DATE_OPERATORS.filter((operator) => operator !== 'within_next_days')
-
-const OF_ATTRIBUTES: Record<AttributeType, Pick<RuleField, 'type' | 'operators'>> = {
-  text: { type: 'text', operators: TEXT_OPERATORS },
-  texts: { type: 'text', operators: TEXT_OPERATORS },
-  stage: { type: 'stage', operators: STAGE_OPERATORS },
-  number: { type: 'number', operators: NUMBER_OPERATORS },
-  date: { type: 'date', operators: PAST_OPERATORS },
-  boolean: { type: 'boolean', operators: BOOLEAN_OPERATORS },
-}
+const typed = (type: ValueType, isField = false) => ({ type, operators: operatorsOf(type, isField) })
 
 const ATTRIBUTE_LABELS: Record<Attribute, string> = {
   firstName: 'First name',
@@ -102,8 +81,8 @@ const ATTRIBUTE_LABELS: Record<Attribute, string> = {
   subscribed: 'Subscribed',
 }
 
-const ATTRIBUTE_FIELDS = (Object.keys(ATTRIBUTES) as Attribute[]).flatMap((attribute): RuleField[] => {
-  const field = { ...OF_ATTRIBUTES[ATTRIBUTES[attribute]], label: ATTRIBUTE_LABELS[attribute] }
+const ATTRIBUTE_FIELDS = ATTRIBUTE_NAMES.flatMap((attribute): RuleField[] => {
+  const field = { ...typed(ATTRIBUTES[attribute]), label: ATTRIBUTE_LABELS[attribute] }
   if (attribute !== 'subscribed') return [{ path: `attribute.${attribute}`, ...field, condition: { attribute } }]
   return CHANNELS.map((channel) => ({
     ...field,
@@ -113,25 +92,17 @@ const ATTRIBUTE_FIELDS = (Object.keys(ATTRIBUTES) as Attribute[]).flatMap((attri
   }))
 })
 
-const OF_FIELDS: Record<FieldType, Pick<RuleField, 'type' | 'operators'>> = {
-  Date: { type: 'date', operators: DATE_OPERATORS },
-  Number: { type: 'number', operators: NUMBER_OPERATORS },
-  Text: { type: 'text', operators: TEXT_OPERATORS },
-  Boolean: { type: 'boolean', operators: BOOLEAN_OPERATORS },
-}
-
 const fieldOf = ({ key, type }: CustomField): RuleField => ({
   path: `customField.${key}`,
   label: key,
-  ...OF_FIELDS[type],
+  ...typed(TYPE_OF_FIELD[type], true),
   condition: { customField: key },
 })
 
 const fieldOfTag = (tag: string): RuleField => ({
   path: `tag${accessOf(tag)}`,
   label: tag,
-  type: 'tag',
-  operators: TAG_OPERATORS,
+  ...typed('tag'),
   condition: { tag },
 })
 
@@ -141,15 +112,13 @@ function fieldsOfEvent(event: string): RuleField[] {
     {
       path,
       label: `${event}: last time`,
-      type: 'date',
-      operators: PAST_OPERATORS,
+      ...typed('date'),
       condition: { event, metric: 'last' },
     },
     {
       path: `${path}.count`,
       label: `${event}: count`,
-      type: 'number',
-      operators: NUMBER_OPERATORS,
+      ...typed('number'),
       condition: { event, metric: 'count' },
     },
   ]
@@ -158,8 +127,7 @@ function fieldsOfEvent(event: string): RuleField[] {
 const fieldOfSegment = ({ id, name }: { id: string; name: string }): RuleField => ({
   path: `segment.${id}`,
   label: name,
-  type: 'segment',
-  operators: SEGMENT_OPERATORS,
+  ...typed('segment'),
   condition: { segment: id },
 })
 

@@ -1,7 +1,8 @@
 /** A rule as the builder edits it: conversion to a tree and back, moves, operators, values, issues at nodes, its sentence. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Draft, ValueType } from '../../src/dashboard/src/features/rules/condition.ts'
+import type { ValueType } from '../../src/rules/segments/grammar/operators.ts'
+import type { Draft } from '../../src/dashboard/src/features/rules/condition.ts'
 import { operatorsOf, shapeOf, subjectOf, typeOf } from '../../src/dashboard/src/features/rules/condition.ts'
 import * as edit from '../../src/dashboard/src/features/rules/edit-tree.ts'
 import { isOf, placeIssues } from '../../src/dashboard/src/features/rules/place-issues.ts'

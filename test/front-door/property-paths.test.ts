@@ -1,7 +1,7 @@
 /** Paths of properties have a limit of parts wherever conditions are read: without one, ClickHouse takes too long. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type FrontDoor, runFrontDoor } from '../../src/front-door/run-front-door.ts'
-import { MAX_PARTS } from '../../src/rules/segments/reading/property-path.ts'
+import { MAX_PARTS } from '../../src/rules/segments/grammar/limits.ts'
 import { type Stack, type TestBusiness, createBusiness, openStack } from '../support/stack.ts'
 import { type Speak, speakTo } from './http-client.ts'
 

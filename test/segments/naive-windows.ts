@@ -1,5 +1,5 @@
 /** Evaluates windowed conditions one event after the other. */
-import { neededType } from '../../src/rules/segments/reading/needed-type.ts'
+import { neededType } from '../../src/rules/segments/grammar/operators.ts'
 import type { PropertyCondition, RuleValue, WindowedCondition } from '../../src/rules/segments/rule.ts'
 
 export interface Happened {

@@ -1,5 +1,5 @@
 import type { Fault } from '../faults.ts'
-import { neededType } from '../segments/reading/needed-type.ts'
+import { neededType } from '../segments/grammar/operators.ts'
 import { type Faults, type RawObject, fault } from '../segments/reading/reading.ts'
 import type { PropertyCondition } from '../segments/rule.ts'
 import { readTriggerWhere } from './read-event-trigger.ts'

@@ -1,4 +1,7 @@
 /** The rule of a segment, as `POST /api/segments` accepts it (segments, "A rule"). `read-rule.ts` checks it. */
+import type { Channel } from '../events/facts.ts'
+import type { Attribute } from './grammar/attributes.ts'
+import type { OperatorOf } from './grammar/operators.ts'
 
 export type Rule = AllRule | AnyRule | NotRule | Condition
 export interface AllRule {
@@ -19,48 +22,13 @@ export type Condition =
   | AttributeCondition
   | SegmentCondition
 
-export const DATE_OPERATORS = [
-  'exists',
-  'not_exists',
-  'within_days',
-  'older_than_days',
-  'before',
-  'after',
-  'within_next_days',
-] as const
-export const NUMBER_OPERATORS = [
-  'equals',
-  'not_equals',
-  'greater_than',
-  'greater_than_or_equal',
-  'less_than',
-  'less_than_or_equal',
-  'between',
-  'exists',
-  'not_exists',
-] as const
-export const TEXT_OPERATORS = [
-  'equals',
-  'not_equals',
-  'contains',
-  'starts_with',
-  'ends_with',
-  'in',
-  'exists',
-  'not_exists',
-] as const
-export const BOOLEAN_OPERATORS = ['is_true', 'is_false', 'exists', 'not_exists'] as const
-export const STAGE_OPERATORS = ['equals', 'not_equals', 'in', 'at_least', 'at_most'] as const
-export const TAG_OPERATORS = ['has', 'has_not'] as const
-export const SEGMENT_OPERATORS = ['is_member', 'is_not_member'] as const
-
-export type DateOperator = (typeof DATE_OPERATORS)[number]
-export type NumberOperator = (typeof NUMBER_OPERATORS)[number]
-export type TextOperator = (typeof TEXT_OPERATORS)[number]
-export type BooleanOperator = (typeof BOOLEAN_OPERATORS)[number]
-export type StageOperator = (typeof STAGE_OPERATORS)[number]
-export type TagOperator = (typeof TAG_OPERATORS)[number]
-export type SegmentOperator = (typeof SEGMENT_OPERATORS)[number]
+export type DateOperator = OperatorOf<'date'>
+export type NumberOperator = OperatorOf<'number'>
+export type TextOperator = OperatorOf<'text'>
+export type BooleanOperator = OperatorOf<'boolean'>
+export type StageOperator = OperatorOf<'stage'>
+export type TagOperator = OperatorOf<'tag'>
+export type SegmentOperator = OperatorOf<'segment'>
 
 /**
  * The value that an operator compares with: a number of days, an instant, a number, a range, a text or a list of texts.
@@ -111,25 +79,6 @@ export interface TagCondition {
   operator: TagOperator
 }
 
-export const ATTRIBUTES = {
-  firstName: 'text',
-  lastName: 'text',
-  country: 'text',
-  city: 'text',
-  language: 'text',
-  timezone: 'text',
-  email: 'texts',
-  phone: 'texts',
-  platformCustomerId: 'texts',
-  stage: 'stage',
-  revenue: 'number',
-  orderCount: 'number',
-  createdAt: 'date',
-  subscribed: 'boolean',
-} as const satisfies Record<string, AttributeType>
-export type AttributeType = 'text' | 'texts' | 'stage' | 'number' | 'date' | 'boolean'
-export type Attribute = keyof typeof ATTRIBUTES
-
 export interface AttributeCondition {
   attribute: Attribute
   operator: TextOperator | NumberOperator | DateOperator | BooleanOperator | StageOperator
@@ -138,7 +87,7 @@ export interface AttributeCondition {
   /** Only for `revenue`. */
   currency?: string
   /** Only for `subscribed`. */
-  channel?: 'email' | 'sms' | 'whatsapp' | 'push'
+  channel?: Channel
 }
 export interface SegmentCondition {
   segment: string

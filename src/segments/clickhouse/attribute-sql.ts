@@ -1,7 +1,7 @@
 import { columnOf as profileColumnOf } from '../../contacts/profile-columns.ts'
 import type { IdentityKind } from '../../rules/events/facts.ts'
 import { STAGES } from '../../rules/events/journey-stage.ts'
-import { stagesOf } from '../../rules/segments/compile/compare-stages.ts'
+import { compileStageTest } from '../../rules/segments/compile/compare-stages.ts'
 import { channelOf, currencyOf } from '../../rules/segments/membership/reads-of.ts'
 import type {
   AttributeCondition,
@@ -60,16 +60,8 @@ export function attributeSql(
 const definedSql = (operator: string, test: string): string => conditionSql('1', operator, test)
 
 function stageNames({ operator, value }: AttributeCondition): string[] {
-  const chosen = stagesOf(value)
-  const [first = 0] = chosen
-  const fits: Record<StageOperator, (stage: number) => boolean> = {
-    equals: (stage) => stage === first,
-    not_equals: (stage) => stage !== first,
-    in: (stage) => chosen.includes(stage),
-    at_least: (stage) => stage >= first,
-    at_most: (stage) => stage <= first,
-  }
-  return STAGES.filter((_, stage) => fits[operator as StageOperator](stage))
+  const fits = compileStageTest(operator as StageOperator, value)
+  return STAGES.filter((_, stage) => fits(stage))
 }
 
 function revenueSql(condition: AttributeCondition, sources: Sources): string {

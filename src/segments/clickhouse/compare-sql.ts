@@ -24,42 +24,67 @@ export function conditionSql(isDefined: string, operator: string, test: string):
   return operator === 'exists' ? `(${isDefined})` : `(${isDefined} and ${test})`
 }
 
-const COMPARISONS = {
-  equals: '=',
-  not_equals: '!=',
-  greater_than: '>',
-  greater_than_or_equal: '>=',
-  less_than: '<',
-  less_than_or_equal: '<=',
-} as const
+/** Operators that hold of every defined value, and of none. */
+export const KNOWN = { exists: () => TRUE, not_exists: () => FALSE } as const
 
 /** @param number SQL of the type Float64 */
-export function numberSql(number: string, operator: NumberOperator, { value }: Operand): string {
-  if (operator === 'exists' || operator === 'not_exists') return operator === 'exists' ? TRUE : FALSE
-  if (operator === 'between') {
+export const numberSql = (number: string, operator: NumberOperator, { value }: Operand): string =>
+  NUMBERS[operator](number, value)
+
+const withBound =
+  (comparison: string) =>
+  (number: string, value: Operand['value']): string =>
+    `${number} ${comparison} ${doubleLiteral(boundOf(value))}`
+
+const NUMBERS: Record<NumberOperator, (number: string, value: Operand['value']) => string> = {
+  ...KNOWN,
+  equals: withBound('='),
+  not_equals: withBound('!='),
+  greater_than: withBound('>'),
+  greater_than_or_equal: withBound('>='),
+  less_than: withBound('<'),
+  less_than_or_equal: withBound('<='),
+  between: (number, value) => {
     const [from, to] = boundsOf(value)
     return `${number} between ${doubleLiteral(from)} and ${doubleLiteral(to)}`
-  }
-  return `${number} ${COMPARISONS[operator]} ${doubleLiteral(boundOf(value))}`
+  },
 }
 
 const doubleLiteral = (bound: RuleNumber): string => `toFloat64(${Number(bound)})`
 
 /** @param decimal SQL with `scale` decimal places. Bounds of any length are compared exactly. */
-export function decimalSql(decimal: string, scale: number, operator: NumberOperator, { value }: Operand): string {
-  if (operator === 'exists' || operator === 'not_exists') return operator === 'exists' ? TRUE : FALSE
-  const literal = (units: bigint) => decimalLiteral(units, scale)
-  if (operator === 'between') {
+export const decimalSql = (decimal: string, scale: number, operator: NumberOperator, { value }: Operand): string =>
+  DECIMALS[operator](decimal, scale, value)
+
+type DecimalSql = (decimal: string, scale: number, value: Operand['value']) => string
+
+/** `side`: the neighbour of the bound, among the decimals with the scale, that gives the same comparison. */
+const withDecimal =
+  (comparison: string, side: 'floor' | 'ceil'): DecimalSql =>
+  (decimal, scale, value) =>
+    `${decimal} ${comparison} ${decimalLiteral(unitsAround(boundOf(value), scale)[side], scale)}`
+
+/** A bound between two decimals with the scale equals none of them. */
+const withEqual =
+  (comparison: string, otherwise: string): DecimalSql =>
+  (decimal, scale, value) => {
+    const { floor, ceil } = unitsAround(boundOf(value), scale)
+    return floor === ceil ? `${decimal} ${comparison} ${decimalLiteral(floor, scale)}` : otherwise
+  }
+
+const DECIMALS: Record<NumberOperator, DecimalSql> = {
+  ...KNOWN,
+  equals: withEqual('=', FALSE),
+  not_equals: withEqual('!=', TRUE),
+  greater_than: withDecimal('>', 'floor'),
+  greater_than_or_equal: withDecimal('>=', 'ceil'),
+  less_than: withDecimal('<', 'ceil'),
+  less_than_or_equal: withDecimal('<=', 'floor'),
+  between: (decimal, scale, value) => {
     const [from, to] = boundsOf(value)
-    return `${decimal} between ${literal(unitsAround(from, scale).ceil)} and ${literal(unitsAround(to, scale).floor)}`
-  }
-  const { floor, ceil } = unitsAround(boundOf(value), scale)
-  if (operator === 'equals' || operator === 'not_equals') {
-    if (floor !== ceil) return operator === 'equals' ? FALSE : TRUE
-    return `${decimal} ${COMPARISONS[operator]} ${literal(floor)}`
-  }
-  const isUpwards = operator === 'greater_than' || operator === 'less_than_or_equal'
-  return `${decimal} ${COMPARISONS[operator]} ${literal(isUpwards ? floor : ceil)}`
+    const [first, last] = [unitsAround(from, scale).ceil, unitsAround(to, scale).floor]
+    return `${decimal} between ${decimalLiteral(first, scale)} and ${decimalLiteral(last, scale)}`
+  },
 }
 
 /** Greater than every sum, and within the type Decimal256. */
@@ -73,24 +98,19 @@ function decimalLiteral(units: bigint, scale: number): string {
 
 /** Equal UTF-8 bytes mean equal code units, and parts of texts begin and end between characters in both. */
 export function textSql(given: string, operator: TextOperator, { value, ignoreCase = false }: Operand): string {
-  if (operator === 'exists' || operator === 'not_exists') return operator === 'exists' ? TRUE : FALSE
   // In ClickHouse, `lower` changes only A to Z.
   const text = ignoreCase ? `lower(${given})` : given
-  const [first = '', ...others] = textsOf(value, ignoreCase).map(textLiteral)
-  switch (operator) {
-    case 'equals':
-      return `${text} = ${first}`
-    case 'not_equals':
-      return `${text} != ${first}`
-    case 'contains':
-      return `position(${text}, ${first}) > 0`
-    case 'starts_with':
-      return `startsWith(${text}, ${first})`
-    case 'ends_with':
-      return `endsWith(${text}, ${first})`
-    case 'in':
-      return `${text} in (${[first, ...others].join(', ')})`
-  }
+  return TEXTS[operator](text, textsOf(value, ignoreCase).map(textLiteral))
+}
+
+const TEXTS: Record<TextOperator, (text: string, literals: string[]) => string> = {
+  ...KNOWN,
+  equals: (text, [first]) => `${text} = ${first}`,
+  not_equals: (text, [first]) => `${text} != ${first}`,
+  contains: (text, [first]) => `position(${text}, ${first}) > 0`,
+  starts_with: (text, [first]) => `startsWith(${text}, ${first})`,
+  ends_with: (text, [first]) => `endsWith(${text}, ${first})`,
+  in: (text, literals) => `${text} in (${literals.join(', ')})`,
 }
 
 interface DateContext {
@@ -101,26 +121,15 @@ interface DateContext {
 }
 
 /** @param at SQL of an instant in epoch milliseconds */
-export function dateSql(
-  at: string,
-  operator: DateOperator,
-  { value }: Operand,
-  { now, mayBeAhead }: DateContext,
-): string {
-  switch (operator) {
-    case 'exists':
-      return TRUE
-    case 'not_exists':
-      return FALSE
-    case 'before':
-      return `${at} < ${instantOf(value)}`
-    case 'after':
-      return `${at} > ${instantOf(value)}`
-    case 'within_next_days':
-      return `${at} between ${now} and ${now + spanOf(value)}`
-    case 'older_than_days':
-      return `${at} < ${now - spanOf(value)}`
-    case 'within_days':
-      return mayBeAhead ? `${at} between ${now - spanOf(value)} and ${now}` : `${at} >= ${now - spanOf(value)}`
-  }
+export const dateSql = (at: string, operator: DateOperator, { value }: Operand, context: DateContext): string =>
+  DATES[operator](at, value, context)
+
+const DATES: Record<DateOperator, (at: string, value: Operand['value'], context: DateContext) => string> = {
+  ...KNOWN,
+  before: (at, value) => `${at} < ${instantOf(value)}`,
+  after: (at, value) => `${at} > ${instantOf(value)}`,
+  within_next_days: (at, value, { now }) => `${at} between ${now} and ${now + spanOf(value)}`,
+  older_than_days: (at, value, { now }) => `${at} < ${now - spanOf(value)}`,
+  within_days: (at, value, { now, mayBeAhead }) =>
+    mayBeAhead ? `${at} between ${now - spanOf(value)} and ${now}` : `${at} >= ${now - spanOf(value)}`,
 }

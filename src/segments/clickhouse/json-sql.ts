@@ -2,7 +2,7 @@
 import { INDEX, namesOf } from '../../rules/segments/reading/property-path.ts'
 import type { BooleanOperator, NumberOperator, TextOperator } from '../../rules/segments/rule.ts'
 import { textLiteral } from '../../stores/clickhouse-literal.ts'
-import { conditionSql, FALSE, numberSql, type Operand, textSql, TRUE } from './compare-sql.ts'
+import { conditionSql, FALSE, KNOWN, numberSql, type Operand, textSql } from './compare-sql.ts'
 
 /** JSON types that operators need. */
 export type JsonType = 'Number' | 'Text' | 'Boolean'
@@ -50,10 +50,12 @@ function testSql(json: string, type: JsonType, operator: string, operand: Operan
   }
 }
 
-export function booleanSql(is: string, operator: BooleanOperator): string {
-  if (operator === 'exists') return TRUE
-  if (operator === 'not_exists') return FALSE
-  return operator === 'is_true' ? `(${is})` : `not (${is})`
+export const booleanSql = (is: string, operator: BooleanOperator): string => BOOLEANS[operator](is)
+
+const BOOLEANS: Record<BooleanOperator, (is: string) => string> = {
+  ...KNOWN,
+  is_true: (is) => `(${is})`,
+  is_false: (is) => `not (${is})`,
 }
 
 /**

@@ -1,7 +1,7 @@
 /** Rules as ClickHouse conditions, equal to the interpreter in src/rules/segments. No condition is ever null. */
 import type { FieldType } from '../../rules/events/facts.ts'
 import { isWindowed } from '../../rules/segments/condition-kinds.ts'
-import { neededType } from '../../rules/segments/reading/needed-type.ts'
+import { neededType } from '../../rules/segments/grammar/operators.ts'
 import type {
   CustomFieldCondition,
   DateOperator,

@@ -1,5 +1,5 @@
 /** Windowed counts and sums over the events of the timeline (segments, "Windowed counts and sums"). */
-import { neededType } from '../../rules/segments/reading/needed-type.ts'
+import { neededType } from '../../rules/segments/grammar/operators.ts'
 import { spanOf } from '../../rules/segments/compile/compare-dates.ts'
 import type { NumberOperator, PropertyCondition, TextOperator, WindowedCondition } from '../../rules/segments/rule.ts'
 import { textLiteral } from '../../stores/clickhouse-literal.ts'

@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { FieldType } from '../../../src/rules/events/facts.ts'
 import { type RuleContext, readRule } from '../../../src/rules/segments/reading/read-rule.ts'
-import { ATTRIBUTES } from '../../../src/rules/segments/rule.ts'
+import { ATTRIBUTES } from '../../../src/rules/segments/grammar/attributes.ts'
 import { runs } from '../../support/runs.ts'
 import { ruleOf, segmentsOf } from './worlds.ts'
 
@@ -192,7 +192,7 @@ describe('operators', () => {
   const ALL = [...new Set([...DATE, ...NUMBER, ...TEXT, ...BOOLEAN, ...STAGE])]
   const OTHERS = ['within_next_days', 'has', 'has_not', 'is_member', 'is_not_member', 'Equals', '', 'constructor']
 
-  const OF_TYPES = { text: TEXT, texts: TEXT, number: NUMBER, date: DATE, boolean: BOOLEAN, stage: STAGE }
+  const OF_TYPES = { text: TEXT, number: NUMBER, date: DATE, boolean: BOOLEAN, stage: STAGE }
   const CASES: [string, object, string[]][] = [
     ['the time of an event', { event: 'a', metric: 'last' }, DATE],
     ['the count of an event', { event: 'a', metric: 'count' }, NUMBER],

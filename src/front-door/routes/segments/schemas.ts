@@ -1,9 +1,10 @@
 /** Schemas of the bodies and answers of the segment routes. */
 import { Type } from '@sinclair/typebox'
 import { CAUSES } from '../../../outbox/segment-change-row.ts'
+import { VALUE_TYPES } from '../../../rules/segments/grammar/operators.ts'
 import { text } from '../body-fields.ts'
 import { MAX_DESCRIPTION, MAX_NAME } from '../../../segments/limits.ts'
-import { FIELD_GROUPS, RULE_TYPES } from '../../../segments/segment-fields.ts'
+import { FIELD_GROUPS } from '../../../segments/segment-fields.ts'
 import { closed, count, dateTime, nextCursor, oneOf, orNull, uuid } from '../reply-fields.ts'
 
 export const MAX_SAMPLE = 100
@@ -135,7 +136,7 @@ export const SegmentFieldsData = Type.Object(
               {
                 path: Type.String(),
                 label: Type.String(),
-                type: oneOf(RULE_TYPES),
+                type: oneOf(VALUE_TYPES),
                 operators: Type.Array(Type.String()),
                 condition: Type.Record(Type.String(), Type.Unknown(), { description: 'The start of a condition.' }),
               },

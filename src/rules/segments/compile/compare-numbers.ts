@@ -7,37 +7,38 @@ type Comparer<Value> = (value: Value) => number
  * Returns a test of whether a defined value satisfies a number operator. `comparerWith` makes the comparison with one
  * number of the rule.
  */
-export function compileComparison<Value>(
+export const compileComparison = <Value>(
   operator: NumberOperator,
   value: RuleValue | undefined,
   comparerWith: (bound: RuleNumber) => Comparer<Value>,
-): (value: Value) => boolean {
-  if (operator === 'exists') return () => true
-  if (operator === 'not_exists') return () => false
-  if (operator === 'between') return compileRange(boundsOf(value), comparerWith)
-  const compare = comparerWith(boundOf(value))
-  switch (operator) {
-    case 'equals':
-      return (number) => compare(number) === 0
-    case 'not_equals':
-      return (number) => compare(number) !== 0
-    case 'greater_than':
-      return (number) => compare(number) > 0
-    case 'greater_than_or_equal':
-      return (number) => compare(number) >= 0
-    case 'less_than':
-      return (number) => compare(number) < 0
-    case 'less_than_or_equal':
-      return (number) => compare(number) <= 0
-  }
-}
+): ((value: Value) => boolean) => TESTS[operator](value, comparerWith)
 
-function compileRange<Value>(
-  [from, to]: readonly [RuleNumber, RuleNumber],
+type CompileTest = <Value>(
+  value: RuleValue | undefined,
   comparerWith: (bound: RuleNumber) => Comparer<Value>,
-): (value: Value) => boolean {
-  const [compareFrom, compareTo] = [comparerWith(from), comparerWith(to)]
-  return (number) => compareFrom(number) >= 0 && compareTo(number) <= 0
+) => (value: Value) => boolean
+
+const withBound =
+  (fits: (difference: number) => boolean): CompileTest =>
+  (value, comparerWith) => {
+    const compare = comparerWith(boundOf(value))
+    return (number) => fits(compare(number))
+  }
+
+const TESTS: Record<NumberOperator, CompileTest> = {
+  exists: () => () => true,
+  not_exists: () => () => false,
+  equals: withBound((difference) => difference === 0),
+  not_equals: withBound((difference) => difference !== 0),
+  greater_than: withBound((difference) => difference > 0),
+  greater_than_or_equal: withBound((difference) => difference >= 0),
+  less_than: withBound((difference) => difference < 0),
+  less_than_or_equal: withBound((difference) => difference <= 0),
+  between: (value, comparerWith) => {
+    const [from, to] = boundsOf(value)
+    const [compareFrom, compareTo] = [comparerWith(from), comparerWith(to)]
+    return (number) => compareFrom(number) >= 0 && compareTo(number) <= 0
+  },
 }
 
 export const comparerWithNumber =

@@ -5,22 +5,18 @@ import type { RuleValue, StageOperator } from '../rule.ts'
 export function compileStageTest(operator: StageOperator, value: RuleValue | undefined): (stage: number) => boolean {
   const indexes = stagesOf(value)
   const [first = 0] = indexes
-  switch (operator) {
-    case 'equals':
-      return (stage) => stage === first
-    case 'not_equals':
-      return (stage) => stage !== first
-    case 'in':
-      return (stage) => indexes.includes(stage)
-    case 'at_least':
-      return (stage) => stage >= first
-    case 'at_most':
-      return (stage) => stage <= first
+  const tests: Record<StageOperator, (stage: number) => boolean> = {
+    equals: (stage) => stage === first,
+    not_equals: (stage) => stage !== first,
+    in: (stage) => indexes.includes(stage),
+    at_least: (stage) => stage >= first,
+    at_most: (stage) => stage <= first,
   }
+  return tests[operator]
 }
 
 /** Returns the indexes of the stages that an operator compares with. */
-export function stagesOf(value: RuleValue | undefined): number[] {
+function stagesOf(value: RuleValue | undefined): number[] {
   const names: readonly unknown[] = Array.isArray(value) ? value : [value]
   return names.map(indexOf)
 }

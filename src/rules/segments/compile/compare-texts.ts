@@ -6,33 +6,37 @@ export function compileTextTest(
   value: RuleValue | undefined,
   ignoreCase = false,
 ): (text: string) => boolean {
-  if (operator === 'exists') return () => true
-  if (operator === 'not_exists') return () => false
-  const texts = textsOf(value, ignoreCase)
-  const test = compile(operator, texts)
+  const test = TESTS[operator](textsOf(value, ignoreCase))
   return ignoreCase ? (text) => test(fold(text, true)) : test
 }
 
-function compile(
-  operator: Exclude<TextOperator, 'exists' | 'not_exists'>,
-  [first = '', ...others]: string[],
-): (text: string) => boolean {
-  switch (operator) {
-    case 'equals':
-      return (text) => text === first
-    case 'not_equals':
-      return (text) => text !== first
-    case 'contains':
-      return (text) => text.includes(first)
-    case 'starts_with':
-      return (text) => text.startsWith(first)
-    case 'ends_with':
-      return (text) => text.endsWith(first)
-    case 'in': {
-      const texts = new Set([first, ...others])
-      return (text) => texts.has(text)
-    }
-  }
+const TESTS: Record<TextOperator, (texts: string[]) => (text: string) => boolean> = {
+  exists: () => () => true,
+  not_exists: () => () => false,
+  equals:
+    ([first]) =>
+    (text) =>
+      text === first,
+  not_equals:
+    ([first]) =>
+    (text) =>
+      text !== first,
+  contains:
+    ([first = '']) =>
+    (text) =>
+      text.includes(first),
+  starts_with:
+    ([first = '']) =>
+    (text) =>
+      text.startsWith(first),
+  ends_with:
+    ([first = '']) =>
+    (text) =>
+      text.endsWith(first),
+  in: (texts) => {
+    const set = new Set(texts)
+    return (text) => set.has(text)
+  },
 }
 
 /** Returns the texts that an operator compares with. With `ignoreCase`, the letters A to Z are in lower case. */

@@ -59,9 +59,13 @@ export function compileAttribute(condition: AttributeCondition): CompiledConditi
 
 const showStage = (stage: number): string => STAGES[stage] ?? String(stage)
 
-export function compileBooleanTest(operator: BooleanOperator): (value: boolean) => boolean {
-  if (operator === 'exists') return () => true
-  return operator === 'is_true' ? (value) => value : (value) => operator === 'is_false' && !value
+export const compileBooleanTest = (operator: BooleanOperator): ((value: boolean) => boolean) => BOOLEANS[operator]
+
+const BOOLEANS: Record<BooleanOperator, (value: boolean) => boolean> = {
+  exists: () => true,
+  not_exists: () => false,
+  is_true: (value) => value,
+  is_false: (value) => !value,
 }
 
 /** Any value of the kind may match; for `not_equals`, all values must differ. */

@@ -6,7 +6,7 @@ import { compileTextTest } from './compare-texts.ts'
 import { type CompiledCondition, asItIs, conditionOn, conditionOnDate } from './compiled-condition.ts'
 import { isWindowed } from '../condition-kinds.ts'
 import { comparerWithDecimal } from '../decimals.ts'
-import { neededType } from '../reading/needed-type.ts'
+import { neededType } from '../grammar/operators.ts'
 import { fieldReader, typedFieldReader } from '../reading/read-field.ts'
 import type {
   BooleanOperator,

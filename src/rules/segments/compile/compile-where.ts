@@ -3,7 +3,7 @@ import type { InterpretedType } from '../../events/facts.ts'
 import { compileBooleanTest } from './compile-attribute.ts'
 import { compileComparison, comparerWithNumber } from './compare-numbers.ts'
 import { compileTextTest } from './compare-texts.ts'
-import { neededType } from '../reading/needed-type.ts'
+import { neededType } from '../grammar/operators.ts'
 import { isPseudoProperty, namesOf, valueAt } from '../reading/property-path.ts'
 import type { BooleanOperator, NumberOperator, PropertyCondition, TextOperator } from '../rule.ts'
 

@@ -1,5 +1,5 @@
-import { daysToMs } from '../decimals.ts'
-import { isTimedCondition } from '../membership/reads-of.ts'
+import { isTimedOperator } from '../grammar/operators.ts'
+import { type DateRange, TIMED, spanOf } from './compare-dates.ts'
 import type { ResolvedFactCondition, ResolvedRule } from '../rule.ts'
 
 /**
@@ -23,21 +23,20 @@ function bound(rule: ResolvedRule, since: number, of: Bound): ResolvedRule {
   if ('not' in rule) return { not: bound(rule.not, since, OTHER[of]) }
   if ('segment' in rule)
     return rule.operator === 'is_member' ? bound(rule.rule, since, of) : { not: bound(rule.rule, since, OTHER[of]) }
-  if (!isTimedCondition(rule)) return rule
-  return of === 'ever' ? everTrue(rule, since) : alwaysTrue(rule, since)
+  const { operator } = rule
+  if (!isTimedOperator(operator)) return rule
+  return within(rule, TIMED[operator][of](since, spanOf('value' in rule ? rule.value : undefined)))
 }
 
-function everTrue(condition: ResolvedFactCondition, since: number): ResolvedRule {
-  // Every date becomes old.
-  if (condition.operator === 'older_than_days') return on(condition, 'exists')
-  const span = condition.operator === 'within_days' ? spanOf(condition) : 0
-  return on(condition, 'after', since - span - 1)
-}
-
-function alwaysTrue(condition: ResolvedFactCondition, since: number): ResolvedRule {
-  if (condition.operator === 'older_than_days') return on(condition, 'before', since - spanOf(condition))
-  // Every window ends.
-  return { all: [on(condition, 'exists'), on(condition, 'not_exists')] }
+/** Returns a rule that is true of the same date if it is in the range. */
+function within(condition: ResolvedFactCondition, range: DateRange): ResolvedRule {
+  if (range === null) return { all: [on(condition, 'exists'), on(condition, 'not_exists')] }
+  const { from, to } = range
+  const bounds = [
+    ...(from === undefined ? [] : [on(condition, 'after', from - 1)]),
+    ...(to === undefined ? [] : [on(condition, 'before', to + 1)]),
+  ]
+  return bounds.length === 0 ? on(condition, 'exists') : { all: bounds }
 }
 
 /** Returns another condition on the same date. */
@@ -45,6 +44,3 @@ function on(condition: ResolvedFactCondition, operator: 'exists' | 'not_exists' 
   const { value: _, written: __, ...read } = condition as ResolvedFactCondition & { value?: unknown }
   return { ...read, operator, ...(at !== undefined && { value: new Date(at).toISOString() }) } as ResolvedFactCondition
 }
-
-const spanOf = (condition: ResolvedFactCondition): number =>
-  daysToMs((condition as ResolvedFactCondition & { value: number }).value)

@@ -1,4 +1,5 @@
 import { isWindowed } from '../condition-kinds.ts'
+import { isTimedOperator } from '../grammar/operators.ts'
 import type { FactKey, TimeKey } from './facts.ts'
 import type { AttributeCondition, ResolvedCondition, ResolvedFactCondition, ResolvedRule, Rule } from '../rule.ts'
 import { conditionsOf, walkConditions } from '../walk-conditions.ts'
@@ -30,11 +31,7 @@ export function factConditionsOf(rule: ResolvedRule): ResolvedFactCondition[] {
   return found
 }
 
-const TIMED_OPERATORS: readonly string[] = ['within_days', 'older_than_days', 'within_next_days']
-
-export function isTimedCondition({ operator }: ResolvedFactCondition): boolean {
-  return TIMED_OPERATORS.includes(operator)
-}
+export const isTimedCondition = ({ operator }: ResolvedFactCondition): boolean => isTimedOperator(operator)
 
 /** Returns null for a fact that never changes. */
 export function factKeyOf(condition: ResolvedFactCondition): FactKey | null {

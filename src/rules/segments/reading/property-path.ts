@@ -2,17 +2,14 @@
  * The paths of event properties in conditions: dots descend into objects and, with indexes starting at 0, into arrays.
  */
 
+import { MAX_PARTS, MAX_PATH } from '../grammar/limits.ts'
 import { type Faults, fault, readName } from './reading.ts'
 
 /** Returns the names of a path. `\.` is a dot in a name. */
 export const namesOf = (path: string): string[] => path.split(/(?<!\\)\./).map((name) => name.replaceAll('\\.', '.'))
 
-const MAX_LENGTH = 4096
-/** The SQL of a path grows with its parts, and ClickHouse takes long to read it. */
-export const MAX_PARTS = 20
-
 /** Returns the path when it is one; otherwise reports a fault and returns undefined. */
-export function readPropertyPath(reading: Faults, raw: unknown, path: string, max = MAX_LENGTH): string | undefined {
+export function readPropertyPath(reading: Faults, raw: unknown, path: string, max = MAX_PATH): string | undefined {
   const property = readName(reading, raw, path, max)
   if (property === undefined || namesOf(property).length <= MAX_PARTS) return property
   fault(reading, path, 'path_parts', { max: MAX_PARTS })

@@ -1,25 +1,18 @@
+import { MAX_CURRENCY, MAX_NAME } from '../grammar/limits.ts'
 import { checkOperation } from './read-operation.ts'
-import { OPERATORS, checkDays } from './read-value.ts'
+import { checkDays } from './read-value.ts'
 import { readPropertyPath } from './property-path.ts'
 import { checkWhere } from './read-where.ts'
 import { type RawObject, type Reading, readName, readOneOf, wordOf } from './reading.ts'
 
-const MAX_EVENT = 64
-const MAX_CURRENCY = 8
-const EVENT_DATES = OPERATORS.date.filter((operator) => operator !== 'within_next_days')
-
 export function checkEvent(reading: Reading, raw: RawObject, path: string): void {
-  readName(reading, raw['event'], `${path}.event`, MAX_EVENT)
+  readName(reading, raw['event'], `${path}.event`, MAX_NAME)
   const [withinDays, where] = [wordOf(raw, 'withinDays'), wordOf(raw, 'where')]
   if (withinDays !== undefined || where !== undefined || raw['metric'] === 'sum')
     return checkWindowed(reading, raw, path)
   const metric = readOneOf(reading, wordOf(raw, 'metric'), `${path}.metric`, ['last', 'first', 'count', 'sum'])
   if (metric === undefined) return
-  const operation =
-    metric === 'count'
-      ? ({ type: 'number', operators: OPERATORS.number } as const)
-      : ({ type: 'date', operators: EVENT_DATES } as const)
-  checkOperation(reading, raw, path, ['event', 'metric'], operation)
+  checkOperation(reading, raw, path, ['event', 'metric'], { type: metric === 'count' ? 'number' : 'date' })
 }
 
 function checkWindowed(reading: Reading, raw: RawObject, path: string): void {
@@ -29,8 +22,7 @@ function checkWindowed(reading: Reading, raw: RawObject, path: string): void {
   if (where !== undefined) checkWhere(reading, where, `${path}.where`)
   if (metric === undefined) return
   const words = ['event', 'metric', 'withinDays', 'where', ...(metric === 'sum' ? checkSum(reading, raw, path) : [])]
-  const takesDecimals = metric === 'sum'
-  checkOperation(reading, raw, path, words, { type: 'number', operators: OPERATORS.number, takesDecimals })
+  checkOperation(reading, raw, path, words, { type: 'number', takesDecimals: metric === 'sum' })
 }
 
 /** @returns the keys that belong to the sum */

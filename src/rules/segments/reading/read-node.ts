@@ -1,14 +1,10 @@
 /** Checks the groups of a rule, down to its conditions. */
+import { MAX_CONDITIONS, MAX_IN_A_GROUP, MAX_LEVELS, MAX_NAME } from '../grammar/limits.ts'
+import { operatorsOf } from '../grammar/operators.ts'
 import { checkAttribute } from './read-attribute-condition.ts'
 import { checkEvent } from './read-event-condition.ts'
 import { checkField } from './read-field-condition.ts'
 import { type RawObject, type Reading, checkWords, fault, isObject, readName, readOneOf, wordOf } from './reading.ts'
-import { SEGMENT_OPERATORS, TAG_OPERATORS } from '../rule.ts'
-
-const MAX_CONDITIONS = 100
-const MAX_LEVELS = 8
-const MAX_IN_A_GROUP = 100
-const MAX_NAME = 64
 
 const KINDS = ['all', 'any', 'not', 'event', 'customField', 'tag', 'attribute', 'segment'] as const
 
@@ -67,13 +63,13 @@ const CHECKS = {
 
 function checkTag(reading: Reading, raw: RawObject, path: string): void {
   readName(reading, raw['tag'], `${path}.tag`, MAX_NAME)
-  readOneOf(reading, wordOf(raw, 'operator'), `${path}.operator`, TAG_OPERATORS)
+  readOneOf(reading, wordOf(raw, 'operator'), `${path}.operator`, operatorsOf('tag'))
   checkWords(reading, raw, path, ['tag', 'operator'])
 }
 
 function checkSegment(reading: Reading, raw: RawObject, path: string): void {
   const id = readName(reading, raw['segment'], `${path}.segment`, MAX_NAME)
   if (id !== undefined) reading.segments.push({ id, path: `${path}.segment` })
-  readOneOf(reading, wordOf(raw, 'operator'), `${path}.operator`, SEGMENT_OPERATORS)
+  readOneOf(reading, wordOf(raw, 'operator'), `${path}.operator`, operatorsOf('segment'))
   checkWords(reading, raw, path, ['segment', 'operator'])
 }

@@ -3,56 +3,17 @@ import { STAGES } from '../../events/journey-stage.ts'
 import { readIso } from '../../events/read-iso.ts'
 import { isClean } from '../../events/text.ts'
 import { comparerWithDecimal } from '../decimals.ts'
+import { DECIMAL, MAX_DAYS, MAX_DECIMAL, MAX_TEXT, MAX_TEXTS } from '../grammar/limits.ts'
+import type { Operand } from '../grammar/operators.ts'
 import { type Faults, fault, readOneOf } from './reading.ts'
-import {
-  BOOLEAN_OPERATORS,
-  DATE_OPERATORS,
-  NUMBER_OPERATORS,
-  type RuleNumber,
-  STAGE_OPERATORS,
-  TEXT_OPERATORS,
-} from '../rule.ts'
-
-export type ValueType = 'date' | 'number' | 'text' | 'boolean' | 'stage'
-
-export const OPERATORS: Record<ValueType, readonly string[]> = {
-  date: DATE_OPERATORS,
-  number: NUMBER_OPERATORS,
-  text: TEXT_OPERATORS,
-  boolean: BOOLEAN_OPERATORS,
-  stage: STAGE_OPERATORS,
-}
-
-/** The kind of value that an operator compares with. */
-export type Operand = 'nothing' | 'days' | 'instant' | 'number' | 'range' | 'text' | 'texts' | 'stage' | 'stages'
-
-const MAX_DAYS = 36_500
-const MAX_TEXT = 4096
-const MAX_TEXTS = 500
-/** Longer than any sum of amounts. */
-const MAX_DECIMAL = 64
-const DECIMAL = /^-?\d+(\.\d+)?$/
-
-export function operandOf(type: ValueType, operator: string): Operand {
-  if (operator === 'exists' || operator === 'not_exists' || type === 'boolean') return 'nothing'
-  switch (type) {
-    case 'date':
-      return operator === 'before' || operator === 'after' ? 'instant' : 'days'
-    case 'number':
-      return operator === 'between' ? 'range' : 'number'
-    case 'text':
-      return operator === 'in' ? 'texts' : 'text'
-    case 'stage':
-      return operator === 'in' ? 'stages' : 'stage'
-  }
-}
+import type { RuleNumber } from '../rule.ts'
 
 /** @param takesDecimals whether a number may also be a decimal string */
 export function checkValue(
   reading: Faults,
   raw: unknown,
   path: string,
-  operand: Exclude<Operand, 'nothing'>,
+  operand: Exclude<Operand, 'none'>,
   takesDecimals: boolean,
 ): void {
   switch (operand) {

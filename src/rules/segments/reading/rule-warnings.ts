@@ -1,5 +1,5 @@
 import type { FieldType } from '../../events/facts.ts'
-import { neededType } from './needed-type.ts'
+import { neededType } from '../grammar/operators.ts'
 import type { Condition, Rule } from '../rule.ts'
 import { walkConditions } from '../walk-conditions.ts'
 

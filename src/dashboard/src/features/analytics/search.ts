@@ -1,4 +1,5 @@
 /** The choices on the analytics pages, which are in the URL. */
+import { MAX_WHERE } from '../../../../rules/segments/grammar/limits.ts'
 
 export const PERIODS = [7, 30, 90, 365] as const
 export type Days = (typeof PERIODS)[number]
@@ -95,7 +96,6 @@ const MAX_EVENT = 64
 const MAX_CURRENCY = 8
 const MAX_FORMULA = 100
 const MAX_TEXT = 200
-export const MAX_WHERE = 5
 
 export const readOne = <Choice>(choices: readonly Choice[], value: unknown): Choice | undefined =>
   choices.find((one) => one === value)

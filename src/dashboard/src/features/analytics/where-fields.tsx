@@ -1,4 +1,5 @@
 /** Conditions on the properties of an event. A condition counts once it is complete. */
+import { MAX_WHERE } from '../../../../rules/segments/grammar/limits.ts'
 import { useEffect, useState } from 'react'
 import { Button } from '../../parts/button.tsx'
 import { textsOf } from '../../texts/index.ts'
@@ -7,7 +8,7 @@ import type { Draft } from '../rules/condition.ts'
 import type { PlacedIssue } from '../rules/place-issues.ts'
 import { isCompleteWhere } from '../rules/value.ts'
 import styles from './analytics.module.css'
-import { MAX_WHERE, type Where } from './search.ts'
+import type { Where } from './search.ts'
 
 interface WhereFieldsProps {
   where: Where

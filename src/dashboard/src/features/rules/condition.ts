@@ -1,15 +1,13 @@
 /** What a condition reads, which operators it may have, and which value an operator needs. */
+import { ATTRIBUTES } from '../../../../rules/segments/grammar/attributes.ts'
 import {
-  ATTRIBUTES,
-  type AttributeType,
-  BOOLEAN_OPERATORS,
-  DATE_OPERATORS,
-  NUMBER_OPERATORS,
-  SEGMENT_OPERATORS,
-  STAGE_OPERATORS,
-  TAG_OPERATORS,
-  TEXT_OPERATORS,
-} from '../../../../rules/segments/rule.ts'
+  type Operand,
+  type Operator,
+  VALUE_TYPES,
+  type ValueType,
+  operatorsOf as operatorsOfType,
+  rowOf,
+} from '../../../../rules/segments/grammar/operators.ts'
 import { entryOf } from './entry-of.ts'
 
 /** A condition as JSON. `value` may still be missing. */
@@ -44,19 +42,6 @@ export const whereOf = ({ where }: Draft): Draft[] => (Array.isArray(where) ? (w
 /** Returns the text that a text field shows for a value. */
 export const textIn = (value: unknown): string => (typeof value === 'string' ? value : '')
 
-export type ValueType = 'date' | 'number' | 'text' | 'boolean' | 'stage' | 'tag' | 'segment'
-
-const OPERATORS = {
-  date: DATE_OPERATORS,
-  number: NUMBER_OPERATORS,
-  text: TEXT_OPERATORS,
-  boolean: BOOLEAN_OPERATORS,
-  stage: STAGE_OPERATORS,
-  tag: TAG_OPERATORS,
-  segment: SEGMENT_OPERATORS,
-} as const satisfies Record<ValueType, readonly string[]>
-export type Operator = (typeof OPERATORS)[ValueType][number]
-
 /**
  * Types that a value may have when its type is unknown, as with a property of an event or a custom field that no
  * contact has yet.
@@ -73,8 +58,7 @@ export function knownType(condition: Draft, fieldTypes: FieldTypes): ValueType |
   if (reads === 'tag' || reads === 'segment') return reads
   if (reads === 'customField') return fieldTypes.get(name ?? '')
   if (reads === 'event') return isTime(condition) ? 'date' : 'number'
-  const type = entryOf<AttributeType>(ATTRIBUTES, name)
-  return type === 'texts' ? 'text' : type
+  return entryOf<ValueType>(ATTRIBUTES, name)
 }
 
 const isTime = ({ metric }: Draft): boolean => metric === 'last' || metric === 'first'
@@ -84,7 +68,7 @@ const isTime = ({ metric }: Draft): boolean => metric === 'last' || metric === '
  * be typed.
  */
 export function guessType({ operator, value }: Draft): ValueType {
-  const types = OPEN_TYPES.filter((type) => (OPERATORS[type] as readonly unknown[]).includes(operator))
+  const types = OPEN_TYPES.filter((type) => rowOf(type, operator) !== undefined)
   const [type = 'text'] = types
   return types.includes('number') && (value === null || typeof value === 'number') ? 'number' : type
 }
@@ -92,29 +76,12 @@ export function guessType({ operator, value }: Draft): ValueType {
 export const typeOf = (condition: Draft, fieldTypes: FieldTypes): ValueType =>
   knownType(condition, fieldTypes) ?? guessType(condition)
 
-/**
- * Returns the operators to choose from. Only custom fields have `within_next_days`, because no other date is in the
- * future.
- */
-export function operatorsOf(type: ValueType, condition: Draft): readonly Operator[] {
-  const all: readonly Operator[] = OPERATORS[type]
-  return 'customField' in condition ? all : all.filter((one) => one !== 'within_next_days')
-}
+/** Returns the operators to choose from. */
+export const operatorsOf = (type: ValueType, condition: Draft): Operator[] =>
+  operatorsOfType(type, 'customField' in condition)
 
-export type Shape = 'none' | 'days' | 'instant' | 'number' | 'range' | 'text' | 'texts' | 'stage' | 'stages'
-
-const NO_VALUE = ['exists', 'not_exists', 'is_true', 'is_false', ...TAG_OPERATORS, ...SEGMENT_OPERATORS] as string[]
-
-/** Pasted JSON may compare text with a number operator. The server rejects that. */
-const isOfNumbers = (operator: unknown): boolean => (NUMBER_OPERATORS as readonly unknown[]).includes(operator)
-
-/** Returns the shape of the value that follows an operator. */
-export function shapeOf(type: ValueType, operator: unknown): Shape {
-  if (NO_VALUE.includes(operator as string)) return 'none'
-  if (operator === 'within_days' || operator === 'older_than_days' || operator === 'within_next_days') return 'days'
-  if (operator === 'before' || operator === 'after') return 'instant'
-  if (operator === 'between') return 'range'
-  if (type === 'stage') return operator === 'in' ? 'stages' : 'stage'
-  if (operator === 'in') return 'texts'
-  return type === 'number' && isOfNumbers(operator) ? 'number' : 'text'
+/** Returns what follows an operator. It may be of another type than the value: pasted JSON, or a field that has changed. */
+export function shapeOf(type: ValueType, operator: unknown): Operand {
+  const known = [type, ...OPEN_TYPES, ...VALUE_TYPES].find((one) => rowOf(one, operator) !== undefined)
+  return rowOf(known ?? type, operator)?.operand ?? 'text'
 }

@@ -90,9 +90,6 @@ export function move(tree: Tree, id: string, direction: 'up' | 'down'): Tree {
   return moveTo(tree, id, group.id, isUp ? at - 1 : at + 2)
 }
 
-/** Most levels of a rule. A condition is one level. */
-export const MAX_LEVELS = 8
-
 /** Returns the number of groups and `not` around the nodes of this group, including the group itself. */
 export function levelsAbove(tree: Tree, groupId: string): number {
   const place = placeOf(tree, groupId)

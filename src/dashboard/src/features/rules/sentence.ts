@@ -1,15 +1,7 @@
 /** Describes the meaning of a rule in words. */
+import type { ValueType } from '../../../../rules/segments/grammar/operators.ts'
 import type { texts } from '../../texts/en/segment-rules.ts'
-import {
-  type Draft,
-  type FieldTypes,
-  type ValueType,
-  guessType,
-  shapeOf,
-  subjectOf,
-  typeOf,
-  whereOf,
-} from './condition.ts'
+import { type Draft, type FieldTypes, guessType, shapeOf, subjectOf, typeOf, whereOf } from './condition.ts'
 import { entryOf } from './entry-of.ts'
 import { type Group, type Node, isGroup } from './tree.ts'
 

@@ -2,10 +2,12 @@
  * Values of conditions: the initial value of an operator, the value it takes over from another operator, and whether a
  * condition is complete.
  */
+import { MAX_DAYS } from '../../../../rules/segments/grammar/limits.ts'
+import type { Operand, ValueType } from '../../../../rules/segments/grammar/operators.ts'
 import { STAGES } from '../contacts/show-contact.ts'
-import { type Draft, type Shape, type ValueType, guessType, shapeOf, subjectOf, whereOf } from './condition.ts'
+import { type Draft, guessType, shapeOf, subjectOf, whereOf } from './condition.ts'
 
-const FIRST: Record<Shape, unknown> = {
+const FIRST: Record<Operand, unknown> = {
   none: undefined,
   days: 30,
   instant: '',
@@ -31,9 +33,9 @@ export function withOperator(condition: Draft, from: ValueType, type: ValueType,
   }
 }
 
-const MANY: Partial<Record<Shape, Shape>> = { text: 'texts', stage: 'stages' }
+const MANY: Partial<Record<Operand, Operand>> = { text: 'texts', stage: 'stages' }
 
-function convert(value: unknown, from: Shape, to: Shape): unknown {
+function convert(value: unknown, from: Operand, to: Operand): unknown {
   if (from === to && value !== undefined) return value
   if (MANY[from] === to) return value === '' ? [] : [value]
   if (MANY[to] === from && Array.isArray(value)) return value[0] ?? FIRST[to]
@@ -80,9 +82,6 @@ export function withMetric(condition: Draft, metric: Metric): Draft {
   return wasNumber ? { ...common, operator, ...(value !== undefined && { value }) } : firstCondition(common, 'number')
 }
 
-/** Most days, which is a hundred years. */
-const MAX_DAYS = 36_500
-
 const isNumber = (value: unknown): boolean =>
   typeof value === 'number'
     ? Number.isFinite(value)
@@ -91,7 +90,7 @@ const isText = (value: unknown): boolean => typeof value === 'string' && value !
 const isTexts = (value: unknown): boolean => Array.isArray(value) && value.length > 0 && value.every(isText)
 const isDays = (value: unknown): boolean => typeof value === 'number' && value > 0 && value <= MAX_DAYS
 
-const IS_COMPLETE: Record<Shape, (value: unknown) => boolean> = {
+const IS_COMPLETE: Record<Operand, (value: unknown) => boolean> = {
   none: () => true,
   days: isDays,
   instant: isText,

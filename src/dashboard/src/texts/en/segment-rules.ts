@@ -1,4 +1,6 @@
 /** The words of rules: in sentences and where they are edited. `…` is the place of a value or a name. */
+import type { OperatorOf, ValueType } from '../../../../rules/segments/grammar/operators.ts'
+
 export const texts = {
   groups: {
     Attributes: 'Attributes',
@@ -68,7 +70,7 @@ export const texts = {
     },
     tag: { has: 'is set', has_not: 'is not set' },
     segment: { is_member: 'is a member', is_not_member: 'is not a member' },
-  },
+  } satisfies { [Type in ValueType]: Record<OperatorOf<Type>, string> },
   /** Of an event, in place of “is known”. */
   happened: { exists: 'has happened', not_exists: 'has never happened' },
   /** Whole phrases, where a name stands within the words. */

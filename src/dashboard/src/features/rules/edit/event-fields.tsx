@@ -1,8 +1,10 @@
 /** Fields that only conditions on events have: first, last, how often, and within which limits. */
+import { MAX_WHERE } from '../../../../../rules/segments/grammar/limits.ts'
+import type { ValueType } from '../../../../../rules/segments/grammar/operators.ts'
 import { Button } from '../../../parts/button.tsx'
 import { SelectField, TextField } from '../../../parts/field.tsx'
 import { textsOf } from '../../../texts/index.ts'
-import { type Draft, PROPERTY_TYPES, type ValueType, guessType, shapeOf, textIn, whereOf } from '../condition.ts'
+import { type Draft, PROPERTY_TYPES, guessType, shapeOf, textIn, whereOf } from '../condition.ts'
 import { type PlacedIssue } from '../place-issues.ts'
 import { METRICS, type Metric, firstCondition, withMetric } from '../value.ts'
 import { issueOf } from './editing.ts'
@@ -30,8 +32,6 @@ export function MetricField({ condition, onChange }: MetricProps) {
 }
 
 type NarrowingProps = MetricProps & { issues: readonly PlacedIssue[] | undefined }
-
-const MAX_WHERE = 5
 
 /** For counts and sums: the last days, and properties of the event. */
 export function Narrowing({ condition, issues, onChange }: NarrowingProps) {

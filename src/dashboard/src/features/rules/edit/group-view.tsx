@@ -1,4 +1,5 @@
 /** A group: how its conditions are joined, its conditions and groups, and buttons that add more. */
+import { MAX_LEVELS } from '../../../../../rules/segments/grammar/limits.ts'
 import { type DragEvent, Fragment } from 'react'
 import { Button } from '../../../parts/button.tsx'
 import { SelectField } from '../../../parts/field.tsx'
@@ -129,7 +130,7 @@ function Adders({ group, isDropPlace }: { group: Group; isDropPlace: boolean }) 
         onDragOver(event, group, group.nodes.length)
       }}
     >
-      {levels < edit.MAX_LEVELS ? (
+      {levels < MAX_LEVELS ? (
         <FieldPicker
           label={texts.chooseField}
           icon="plus"
@@ -145,7 +146,7 @@ function Adders({ group, isDropPlace }: { group: Group; isDropPlace: boolean }) 
       ) : (
         <span className="muted small">{texts.tooDeep}</span>
       )}
-      {levels < edit.MAX_LEVELS - 1 && (
+      {levels < MAX_LEVELS - 1 && (
         <Button
           size="small"
           kind="quiet"

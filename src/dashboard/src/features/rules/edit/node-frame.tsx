@@ -1,4 +1,5 @@
 /** The frame of a condition or a group. It is dragged by its handle, moved by arrow keys, and has a menu. */
+import { MAX_LEVELS } from '../../../../../rules/segments/grammar/limits.ts'
 import { type DragEvent, type KeyboardEvent, type ReactNode, useRef } from 'react'
 import { Icon } from '../../../parts/icon.tsx'
 import { Menu, type MenuItem } from '../../../parts/menu.tsx'
@@ -110,7 +111,7 @@ function NodeMenu({ node, label, items }: { node: Node; label: string; items: Me
   const move = useMove(node)
   const turn = (next: Tree) => change(next, `${node.id}:handle`)
   const isNegated = node.nots % 2 === 1
-  const isDeep = depthWith(tree, node) >= edit.MAX_LEVELS
+  const isDeep = depthWith(tree, node) >= MAX_LEVELS
   const all: MenuItem[] = [
     ...items,
     { label: texts.moveUp, onSelect: () => move('up') },

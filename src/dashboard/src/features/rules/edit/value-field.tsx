@@ -1,9 +1,10 @@
 /** The input of a value, in the form that its operator needs. */
+import type { Operand } from '../../../../../rules/segments/grammar/operators.ts'
 import { useId, useState } from 'react'
 import { CheckboxField, SelectField, TextAreaField, TextField } from '../../../parts/field.tsx'
 import { textsOf } from '../../../texts/index.ts'
 import { STAGES } from '../../contacts/show-contact.ts'
-import { type Shape, textIn } from '../condition.ts'
+import { textIn } from '../condition.ts'
 import styles from './rule-editor.module.css'
 
 /** `label` says in words what the value means. */
@@ -13,7 +14,7 @@ export interface Suggestion {
 }
 
 interface ValueFieldProps {
-  shape: Shape
+  shape: Operand
   value: unknown
   error: string | undefined
   onChange: (value: unknown) => void
