@@ -59,11 +59,13 @@ export interface BenchOptions {
   quick: boolean
   place: string | undefined
   sizes?: Sizes
+  /** Folder of the build to measure. Default: this one. */
+  sources?: string | undefined
 }
 
 export async function openBench(options: BenchOptions): Promise<OpenBench> {
-  const { quick, place, sizes = {} } = options
-  const stack = await openStack(place)
+  const { quick, place, sizes = {}, sources } = options
+  const stack = await openStack(place, sources)
   let ground: Promise<Ground> | undefined
   return {
     stack,

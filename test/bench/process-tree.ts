@@ -38,6 +38,19 @@ export function readMemory<Name extends string>(pids: Record<Name, number>): Rec
   })
 }
 
+/**
+ * Returns the proportional set size in bytes by name: a page that several processes use counts for each of them with its
+ * part, so the sum is what all of them occupy.
+ */
+export function readProportionalSet<Name extends string>(pids: Record<Name, number>): Record<Name, number> {
+  return mapTrees(findMembers(pids, readTable()), (members) =>
+    members.reduce(
+      (sum, pid) => sum + 1024 * Number(/^Pss:\s+(\d+)/m.exec(readProc(pid, 'smaps_rollup'))?.[1] ?? 0),
+      0,
+    ),
+  )
+}
+
 function findMembers<Name extends string>(
   pids: Record<Name, number>,
   table: Map<number, Entry>,

@@ -25,7 +25,7 @@ export function renderReport(report: Report): string {
   const sections = [
     '# Bench report',
     renderHeadline(report),
-    renderMachine(report),
+    renderMachine(report.machine),
     '## Goals',
     renderGoals(report),
     '## Figures',
@@ -53,7 +53,7 @@ function renderHeadline({ scenarios, quick }: Report): string {
   ).trim()
 }
 
-function renderMachine({ machine }: Report): string {
+export function renderMachine(machine: Machine): string {
   const { cpu, cores, memoryBytes, system, disk, load, versions, settings, startedAt } = machine
   const list = (of: Record<string, string>) =>
     Object.entries(of)
@@ -148,7 +148,7 @@ function renderNotes({ scenarios }: Report): string {
   return notes.length > 0 ? `## Notes\n\n${notes.join('\n')}` : ''
 }
 
-function table(head: string[], rows: string[][]): string {
+export function table(head: string[], rows: string[][]): string {
   if (rows.length === 0) return '-'
   const line = (cells: string[]) => `| ${cells.join(' | ')} |`
   return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n')

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { runtimeCommand } from '../../src/embedded/processes/run-engine.ts'
 import { readArguments } from './read-arguments.ts'
+import { COMPARISONS } from './against/comparisons.ts'
 import { SCENARIOS } from './scenarios/index.ts'
 
 const run = (...args: string[]) => {
@@ -28,8 +29,29 @@ test.each([
   [['--herd', '0'], '0 is not a number above 0'],
   [['--quik'], '--quik'],
   [['saturation'], 'saturation'],
+  [['--rounds', '3'], '--rounds is only for --against'],
+  [['--against', 'main', '--rounds', '0'], '0 is not a number above 0'],
+  [['--against', 'main', '--guard'], 'exclude each other'],
+  [['--against', 'main', '--scenario', 'overload'], 'no such scenario'],
 ])('%s makes no sense', (args, complaint) => {
   expect(() => readArguments(args)).toThrow(complaint)
+})
+
+test('a revision that does not exist is refused, and starts nothing', () => {
+  const { status, stderr } = run('--against', 'no-such-revision')
+  expect(status).toBe(1)
+  expect(stderr).toContain('There is no revision no-such-revision.')
+})
+
+test('--against takes comparisons by name, and five rounds or two', () => {
+  const read = readArguments(['--against', 'main', '--scenario', 'track', '--quick'])
+  expect(read).toMatchObject({ chosen: [], rounds: 2 })
+  expect(read === 'help' ? [] : read.comparisons.map(({ name }) => name)).toEqual([
+    'track-32',
+    'track-256',
+    'track-512',
+  ])
+  expect(readArguments(['--against', 'main'])).toMatchObject({ rounds: 5, comparisons: COMPARISONS })
 })
 
 test('sizes and scenarios are taken, and all scenarios without any', () => {

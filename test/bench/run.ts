@@ -4,6 +4,8 @@
  */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { renderAgainst } from './against/render-against.ts'
+import { runAgainst } from './against/run-against.ts'
 import { openBench } from './bench.ts'
 import { describeMachine } from './describe-machine.ts'
 import { guard } from './guard.ts'
@@ -14,9 +16,11 @@ import type { Scenario } from './scenarios/scenario.ts'
 import { warmUp } from './warm-up.ts'
 
 const say = (text: string) => void process.stderr.write(`${text}\n`)
-const { values, chosen, sizes } = readOrExit()
+const { values, chosen, comparisons, rounds, sizes } = readOrExit()
 // Before the scenarios, so that an unusable folder is noticed now and not after all of them.
 await mkdir(values.out, { recursive: true })
+
+if (values.against !== undefined) process.exit(await compareBuilds(values.against))
 
 const report: Report = { machine: await describeMachine(values.place), quick: values.quick, scenarios: [] }
 const bench = await openBench({ quick: values.quick || values.guard, place: values.place, sizes })
@@ -45,6 +49,23 @@ function readOrExit(): Arguments {
   }
   process.stdout.write(`${HELP}\n`)
   process.exit(0)
+}
+
+async function compareBuilds(revision: string): Promise<number> {
+  const { quick, place, out, json } = values
+  const machine = await describeMachine(place)
+  try {
+    const compared = await runAgainst({ revision, comparisons, rounds, quick, place, say })
+    const text = JSON.stringify({ machine, ...compared })
+    await writeFile(join(out, 'bench-against.json'), `${text}\n`)
+    await writeFile(join(out, 'bench-against.md'), renderAgainst(machine, compared))
+    if (json) process.stdout.write(`${text}\n`)
+    else say(`\nThe report: ${join(out, 'bench-against.md')}`)
+    return 0
+  } catch (error) {
+    say(error instanceof Error ? error.message : String(error))
+    return 1
+  }
 }
 
 async function runGuard(): Promise<number> {

@@ -2,6 +2,7 @@
 import { mkdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { pathToFileURL } from 'node:url'
 import { type StoreUrls, enginesFile } from '../../src/stores/data-dir.ts'
 import { superuserUrl } from '../../src/embedded/postgres/prepare-postgres.ts'
 import { environmentWithout } from '../../src/embedded/processes/engine-command.ts'
@@ -28,13 +29,23 @@ export interface Stack {
   streams: string[]
   /** The bench's own connections to the stores. */
   own: { sql: Sql; redis: Redis; clickhouse: ClickHouseClient }
+  /** Folder of this run, and that of the product's data in it. */
+  folder: string
+  dataDir: string
+  /** The command line of the build that runs. */
+  cli: URL
   close(): Promise<void>
 }
 
 const READY_MS = 300_000
+const OWN_CLI = new URL('../../src/cli.ts', import.meta.url)
 
-/** `place`: parent of the empty directory, which `close` removes. */
-export async function openStack(place?: string): Promise<Stack> {
+/**
+ * @param place parent of the empty directory, which `close` removes
+ * @param sources folder of the build to run; default: this one
+ */
+export async function openStack(place?: string, sources?: string): Promise<Stack> {
+  const cli = sources === undefined ? OWN_CLI : pathToFileURL(join(sources, 'src/cli.ts'))
   const folder = await makeFolder(place)
   const dataDir = join(folder, 'data')
   await mkdir(dataDir, { mode: 0o711 })
@@ -52,7 +63,12 @@ export async function openStack(place?: string): Promise<Stack> {
     name: 'start',
     dataDir: folder,
     folder,
-    command: ['env', ...FORGOTTEN.flatMap((name) => ['-u', name]), ...assignments(settings), ...startCommand()],
+    command: [
+      'env',
+      ...FORGOTTEN.flatMap((name) => ['-u', name]),
+      ...assignments(settings),
+      ...runtimeCommand(cli, ['start']),
+    ],
     environment: environmentWithout(),
     signal: 'TERM' as const,
   }
@@ -74,6 +90,9 @@ export async function openStack(place?: string): Promise<Stack> {
     pids: await readPids(folder, dataDir),
     streams: [...(await readPositions(own.sql)).keys()].map(streamKey),
     own,
+    folder,
+    dataDir,
+    cli,
     async close() {
       own.redis.disconnect()
       await Promise.all([own.sql.end({ timeout: 1 }), own.clickhouse.close()])
@@ -97,8 +116,6 @@ const FORGOTTEN = ['DATABASE_URL', 'REDIS_URL', 'CLICKHOUSE_URL', 'NODE_ENV', 'V
 
 const assignments = (settings: Record<string, string | number>) =>
   Object.entries(settings).map(([name, value]) => `${name}=${value}`)
-
-const startCommand = () => runtimeCommand(new URL('../../src/cli.ts', import.meta.url), ['start'])
 
 async function readPids(folder: string, dataDir: string): Promise<Record<Part, number>> {
   const pids = PARTS.map(async (part) => {
