@@ -3,11 +3,10 @@ import { CsvError, parse } from 'csv-parse/sync'
 import { readIso } from '../rules/events/read-iso.ts'
 import { trimText } from '../rules/events/text.ts'
 import { type Fault, faultOf } from '../rules/faults.ts'
+import type { Conversion } from '../rules/imports/event-fields.ts'
 import { type DecimalSign, hasThreeDecimals, readDecimal } from '../rules/imports/read-decimal.ts'
 import { OPT_IN_WORDS, type OptInAnswer, readOptIn } from '../rules/imports/read-opt-in.ts'
 import { firstInstantFrom, instantOf, localAt } from '../rules/time/zones.ts'
-
-export type Conversion = 'text' | 'number' | 'boolean' | 'time' | 'list' | 'choice'
 
 /** An empty cell gives an undefined `value`: the field is not sent. */
 export type Converted = { value: unknown } | { fault: Fault }

@@ -1,8 +1,9 @@
 /** Maps the columns of a file to the fields of an event. */
 import { CHANNELS } from '../rules/events/facts.ts'
 import { type Fault, faultOf } from '../rules/faults.ts'
+import { type Conversion, EVENT_FIELDS } from '../rules/imports/event-fields.ts'
 import type { DecimalSign } from '../rules/imports/read-decimal.ts'
-import { type Conversion, convertCell, conversionNamed, withoutTextMark } from './convert-cell.ts'
+import { convertCell, conversionNamed, withoutTextMark } from './convert-cell.ts'
 import { trimText } from '../rules/events/text.ts'
 import { ImportError } from './import-error.ts'
 
@@ -34,23 +35,7 @@ export type MappedEvent = Record<string, unknown>
 /** `isLeftOut`: the mapping says that such rows are left out, so they do not count as failed. */
 export type Mapped = { event: MappedEvent } | { fault: Fault; isLeftOut?: true }
 
-const FIELDS: Record<string, Conversion> = {
-  event: 'text',
-  'identity.email': 'text',
-  'identity.phone': 'text',
-  'identity.platformCustomerId': 'text',
-  occurredAt: 'time',
-  type: 'text',
-  value: 'number',
-  currency: 'text',
-  tags: 'list',
-  idempotencyKey: 'text',
-  'optIn.email': 'choice',
-  'optIn.sms': 'choice',
-  'optIn.whatsapp': 'choice',
-  'optIn.push': 'choice',
-  'optIn.method': 'text',
-}
+const FIELDS = new Map<string, { conversion: Conversion }>(Object.entries(EVENT_FIELDS))
 const SHORT = ['email', 'phone', 'platformCustomerId']
 
 const usageError = (message: string) => new ImportError('usage', message)
@@ -76,7 +61,7 @@ function readAssignment(option: string, text: string, from: (right: string) => A
   return { ...found, from: from(option === '--map' ? right.trim() : right) }
 }
 
-const FIELD_LIST = `The fields are ${[...Object.keys(FIELDS), 'traits.NAME', 'properties.NAME'].join(', ')} (the last two also as NAME:number, NAME:boolean)`
+const FIELD_LIST = `The fields are ${[...FIELDS.keys(), 'traits.NAME', 'properties.NAME'].join(', ')} (the last two also as NAME:number, NAME:boolean)`
 
 /**
  * Parses, for example, `traits.lessons:number` into its path and the conversion of its cells. Null when there is no
@@ -84,8 +69,8 @@ const FIELD_LIST = `The fields are ${[...Object.keys(FIELDS), 'traits.NAME', 'pr
  */
 export function readField(text: string): Pick<Assignment, 'path' | 'conversion'> | null {
   const field = SHORT.includes(text) ? `identity.${text}` : text
-  const known = FIELDS[field]
-  if (known) return { path: field.split('.'), conversion: known }
+  const known = FIELDS.get(field)
+  if (known) return { path: field.split('.'), conversion: known.conversion }
   const [, group, key = '', suffix] = /^(traits|properties)\.(.+?)(?::(\w+))?$/.exec(field) ?? []
   const conversion = conversionNamed(suffix)
   return group && conversion ? { path: [group, key], conversion } : null

@@ -6,6 +6,7 @@ import { readTimezone } from '../../businesses/settings.ts'
 import type { Config } from '../../config.ts'
 import { checkId, readOption, readInteger } from '../read-option.ts'
 import { WITHOUT_TIME, checkMapping, readMapping } from '../../imports/map-row.ts'
+import { EVENT_FIELD_NAMES } from '../../rules/imports/event-fields.ts'
 import { DECIMAL_SIGNS } from '../../rules/imports/read-decimal.ts'
 import { Sluice } from '../../sdk/node/sluice.ts'
 import { findFrontDoorUrl } from '../../stores/data-dir.ts'
@@ -28,7 +29,9 @@ const MAX_ROWS = 500
 /** Number of events that a dry run shows. */
 const DRY_RUN_EVENTS = 5
 
-const NOTES = `Fields: event, occurredAt, type, value, currency, tags, idempotencyKey,
+const plainFields = EVENT_FIELD_NAMES.filter((name) => !name.includes('.')).join(', ')
+
+const NOTES = `Fields: ${plainFields},
   email, phone, platformCustomerId (or identity.email, …), traits.NAME, properties.NAME,
   and NAME:number or NAME:boolean for a trait or property that is not text.
 Opt-ins: optIn.email, optIn.sms, optIn.whatsapp, optIn.push (yes, no, subscribed, unsubscribed, pending and more words

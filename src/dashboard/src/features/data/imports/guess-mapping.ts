@@ -1,21 +1,7 @@
 /** Guesses the field of a column from its name. */
-export const EVENT_FIELDS = [
-  'event',
-  'occurredAt',
-  'identity.email',
-  'identity.phone',
-  'identity.platformCustomerId',
-  'type',
-  'value',
-  'currency',
-  'tags',
-  'idempotencyKey',
-  'optIn.email',
-  'optIn.sms',
-  'optIn.whatsapp',
-  'optIn.push',
-] as const
-export type EventField = (typeof EVENT_FIELDS)[number]
+import { EVENT_FIELDS, EVENT_FIELD_NAMES, type EventFieldName } from '../../../../../rules/imports/event-fields.ts'
+
+export const OFFERED_FIELDS = EVENT_FIELD_NAMES.filter((name) => EVENT_FIELDS[name].columns !== null)
 
 /** Columns of Stripe's export of payments. */
 const PAYMENT = ['id', 'createddateutc', 'amount', 'currency']
@@ -31,36 +17,19 @@ export const NAMED_FIELDS = [
 ] as const
 export type NamedField = (typeof NAMED_FIELDS)[number]
 /** Empty: the column is omitted. */
-export type Target = EventField | NamedField | ''
-
-const NAMES: Record<EventField, RegExp> = {
-  event: /^event(name)?$/,
-  occurredAt: /^(occurredat|date|time|timestamp|createdat|datetime|at|when)$/,
-  'identity.email': /^e?mail(address)?$/,
-  'identity.phone': /^(phone|mobile|tel|telephone)(number)?$/,
-  'identity.platformCustomerId': /^(platformcustomerid|customer|customerid|userid|user|contactid)$/,
-  type: /^type$/,
-  value: /^(value|amount|price|total|revenue)$/,
-  currency: /^currency(code)?$/,
-  tags: /^tags?$/,
-  idempotencyKey: /^(idempotencykey|orderid|transactionid|invoiceid|eventid)$/,
-  'optIn.email': /^(email(optin|consent|subscribed)|optinemail|newsletter)$/,
-  'optIn.sms': /^(sms(optin|consent|subscribed)|optinsms)$/,
-  'optIn.whatsapp': /^(whatsapp(optin|consent|subscribed)|optinwhatsapp)$/,
-  'optIn.push': /^(push(optin|consent|subscribed)|optinpush)$/,
-}
+export type Target = EventFieldName | NamedField | ''
 
 /** Returns the field of each column. No field is used twice. A column without a name holds nothing. */
 export function guessMapping(columns: readonly string[]): Record<string, Target> {
   const names = columns.map((column) => column.toLowerCase().replaceAll(/[^a-z]/g, ''))
   const isId = idOf(names)
-  const taken = new Set<EventField>()
+  const taken = new Set<EventFieldName>()
   return Object.fromEntries(
     columns.map((column, index): [string, Target] => {
       const name = names[index] ?? ''
-      const fits = (field: EventField) =>
-        NAMES[field].test(name) || (field === 'idempotencyKey' && name !== '' && name === isId)
-      const field = EVENT_FIELDS.find((one) => fits(one) && !taken.has(one))
+      const fits = (field: EventFieldName) =>
+        EVENT_FIELDS[field].columns?.test(name) || (field === 'idempotencyKey' && name !== '' && name === isId)
+      const field = OFFERED_FIELDS.find((one) => fits(one) && !taken.has(one))
       if (field !== undefined) taken.add(field)
       return [column, field ?? '']
     }),
@@ -73,7 +42,7 @@ export function guessMapping(columns: readonly string[]): Record<string, Target>
  * several rows, one for each item, with its name in all of them.
  */
 function idOf(names: readonly string[]): string | undefined {
-  if (names.some((name) => NAMES.idempotencyKey.test(name))) return undefined
+  if (names.some((name) => EVENT_FIELDS.idempotencyKey.columns.test(name))) return undefined
   if (names.includes('name') && names.some((name) => name.startsWith('lineitem'))) return 'name'
   return PAYMENT.every((name) => names.includes(name)) ? 'id' : undefined
 }
@@ -88,7 +57,10 @@ export interface MappedField {
  * Returns the mapping in the server's format. `fixed` has fields with the same value in every row; empty ones are
  * omitted.
  */
-export function mappingOf(targets: Record<string, Target>, fixed: Partial<Record<EventField, string>>): MappedField[] {
+export function mappingOf(
+  targets: Record<string, Target>,
+  fixed: Partial<Record<EventFieldName, string>>,
+): MappedField[] {
   const mapped = Object.entries(targets).flatMap(([column, target]) =>
     target === '' ? [] : [{ field: fieldOf(target, column), column }],
   )

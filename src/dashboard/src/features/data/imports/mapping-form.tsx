@@ -1,5 +1,6 @@
 /** The field of each column, and the values that are the same in every row. */
 import { useState } from 'react'
+import type { EventFieldName } from '../../../../../rules/imports/event-fields.ts'
 import { DECIMAL_SIGNS } from '../../../../../rules/imports/read-decimal.ts'
 import { ApiError } from '../../../client.ts'
 import { Button } from '../../../parts/button.tsx'
@@ -8,12 +9,12 @@ import { SelectField, TextField } from '../../../parts/field.tsx'
 import { useForm } from '../../../parts/use-form.ts'
 import { useBusiness } from '../../../session/session.ts'
 import { textsOf } from '../../../texts/index.ts'
-import { EVENT_FIELDS, type EventField, NAMED_FIELDS, type Target, guessMapping, mappingOf } from './guess-mapping.ts'
+import { NAMED_FIELDS, OFFERED_FIELDS, type Target, guessMapping, mappingOf } from './guess-mapping.ts'
 import styles from './imports.module.css'
 import type { ImportFile, ImportRules } from './run-import.ts'
 
 /** Fields that are often the same in all rows of a file. */
-const FIXED = ['event', 'type', 'currency', 'tags'] as const satisfies EventField[]
+const FIXED = ['event', 'type', 'currency', 'tags'] as const satisfies EventFieldName[]
 
 export function MappingForm({ source, onMapped }: { source: ImportFile; onMapped: (rules: ImportRules) => void }) {
   const texts = textsOf('imports')
@@ -38,9 +39,11 @@ export function MappingForm({ source, onMapped }: { source: ImportFile; onMapped
   })
   /** With their place in a row. Columns without a name are left out. */
   const named = [...columns.entries()].flatMap(([index, column]) => (column === '' ? [] : [[column, index] as const]))
+  /** A field without a text of its own is shown by its name. */
+  const labels: Partial<Record<string, string>> = texts.fields
   const options = [
     { value: '', label: texts.leaveOut },
-    ...[...EVENT_FIELDS, ...NAMED_FIELDS].map((value) => ({ value, label: texts.fields[value] })),
+    ...[...OFFERED_FIELDS, ...NAMED_FIELDS].map((value) => ({ value, label: labels[value] ?? value })),
   ]
   return (
     <form {...form.props} className="stack">
