@@ -11,11 +11,12 @@ const conditions = onBun ? ['bun', 'module', 'node'] : undefined
 /**
  * The first line of a file decides its project:
  *
- *     // @long      many seconds: whole stores that are killed, damaged and compared, other runtimes, Chromium
+ *     // @long      many seconds: whole stores that are killed, damaged and compared, other runtimes, browsers
+ *     // @pages     the dashboard in Chromium; the files of a worker share a service and a browser
  *     // @serial    it measures time or memory, so nothing runs beside it
  *     // @faults    every part of the product under load, killed, frozen and measured: it keeps the machine busy by itself
  */
-const MARKED = ['long', 'serial', 'faults'] as const
+const MARKED = ['long', 'pages', 'serial', 'faults'] as const
 
 const marks = new Map(
   readdirSync('test', { recursive: true, encoding: 'utf8' })
@@ -51,7 +52,12 @@ const project = (
   name: string,
   files: { include: string[]; exclude?: string[] },
   order: number,
-  { maxWorkers, isolate, loader }: { maxWorkers: number; isolate: boolean; loader: 'bun' | 'vite' },
+  {
+    maxWorkers,
+    isolate,
+    loader,
+    environment = 'node',
+  }: { maxWorkers: number; isolate: boolean; loader: 'bun' | 'vite'; environment?: string },
 ) => ({
   ssr: { resolve: { ...(conditions && { conditions, externalConditions: conditions }) } },
   test: {
@@ -61,6 +67,7 @@ const project = (
     // Bun runs tests in threads alone; the engines' native addons want processes elsewhere.
     pool: onBun ? ('threads' as const) : ('forks' as const),
     ...(onBun && loader === 'bun' && { experimental: { viteModuleRunner: false, nodeLoader: false } }),
+    environment,
     maxWorkers,
     isolate,
     sequence: { groupOrder: order },
@@ -75,6 +82,8 @@ export default defineConfig({
   test: {
     sequence: { sequencer: SlowestFirst },
     globalSetup: 'test/support/run-engines.ts',
+    // A worker of pages closes a service and a browser.
+    teardownTimeout: 100_000,
     projects: [
       project('fast', { include: ['test/**/*.test.ts'], exclude: marked() }, 0, {
         maxWorkers: 8,
@@ -82,8 +91,14 @@ export default defineConfig({
         loader: 'bun',
       }),
       project('serial', { include: marked('serial') }, 1, { maxWorkers: 1, isolate: true, loader: 'vite' }),
-      project('long', { include: marked('long') }, 2, { maxWorkers: 4, isolate: true, loader: 'bun' }),
-      project('faults', { include: marked('faults') }, 3, { maxWorkers: 1, isolate: true, loader: 'vite' }),
+      project('pages', { include: marked('pages') }, 2, {
+        maxWorkers: 2,
+        isolate: false,
+        loader: 'bun',
+        environment: './test/dashboard/shared-environment.ts',
+      }),
+      project('long', { include: marked('long') }, 3, { maxWorkers: 4, isolate: true, loader: 'bun' }),
+      project('faults', { include: marked('faults') }, 4, { maxWorkers: 1, isolate: true, loader: 'vite' }),
     ],
   },
 })

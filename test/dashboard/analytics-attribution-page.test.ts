@@ -1,4 +1,4 @@
-// @long
+// @pages
 /** The attribution page in a real Chromium: models and spend from a file, by mouse and by keyboard alone. */
 import { readFile } from 'node:fs/promises'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'

@@ -1,4 +1,4 @@
-// @long
+// @pages
 /** Conditions on properties, a second series and a formula on the event and funnel pages, in a real Chromium. */
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import type { Page } from 'playwright-core'

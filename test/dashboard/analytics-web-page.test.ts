@@ -1,4 +1,4 @@
-// @long
+// @pages
 /** The page of web traffic in a real Chromium, by mouse and by keyboard alone. */
 import { readFile } from 'node:fs/promises'
 import { parse } from 'csv-parse/sync'

@@ -1,4 +1,4 @@
-// @long
+// @pages
 /** Steps that change contacts, web triggers, and tracking, in the campaign form in a real Chromium. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import type { Page } from 'playwright-core'

@@ -1,4 +1,4 @@
-// @long
+// @pages
 /** Sends the whole sequence of a campaign to a person who tests it, in a real Chromium. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import type { Page } from 'playwright-core'
@@ -10,7 +10,7 @@ import { addUser } from './session-client.ts'
 let dashboard: Dashboard
 let business: TestBusiness
 beforeAll(async () => {
-  dashboard = await openDashboard({ ALLOW_LOOPBACK_TARGETS: 'true' })
+  dashboard = await openDashboard()
 })
 afterAll(() => dashboard.close())
 beforeEach(async () => {

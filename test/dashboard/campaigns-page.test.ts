@@ -1,4 +1,4 @@
-// @long
+// @pages
 /** The campaign pages in a real Chromium: the main tasks by mouse and by keyboard alone, and the rest. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'

@@ -1,4 +1,4 @@
-// @long
+// @pages
 /** Channels and suppressions in a real Chromium. */
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
@@ -17,7 +17,7 @@ import { enter, tabTo, typeInto } from './tab-to.ts'
 let dashboard: Dashboard
 let business: TestBusiness
 beforeAll(async () => {
-  dashboard = await openDashboard({ ALLOW_LOOPBACK_TARGETS: 'true' })
+  dashboard = await openDashboard()
 })
 afterAll(() => dashboard.close())
 beforeEach(async () => {

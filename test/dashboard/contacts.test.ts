@@ -1,4 +1,4 @@
-// @long
+// @pages
 /** The list of contacts and the page of one, in a real Chromium, by mouse and by keyboard. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { Page } from 'playwright-core'

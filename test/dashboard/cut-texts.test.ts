@@ -1,3 +1,4 @@
+// @pages
 /** Times, badges and names in lists are shown whole, on a telephone and on a small screen. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Page } from 'playwright-core'

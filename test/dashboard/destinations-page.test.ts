@@ -1,4 +1,4 @@
-// @long
+// @pages
 /** Adding, changing, testing and removing destinations in a real Chromium, by keyboard alone and by mouse. */
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import type { Page } from 'playwright-core'
@@ -10,7 +10,7 @@ import { enter, tabTo } from './tab-to.ts'
 let dashboard: Dashboard
 let platform: Platform
 beforeAll(async () => {
-  dashboard = await openDashboard({ ALLOW_LOOPBACK_TARGETS: 'true' })
+  dashboard = await openDashboard()
   platform = await openPlatform()
 })
 afterAll(async () => {

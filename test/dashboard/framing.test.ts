@@ -1,4 +1,4 @@
-// @long
+// @pages
 /** A page of another origin cannot put the dashboard into a frame, in a real Chromium. */
 import { once } from 'node:events'
 import { type Server, createServer } from 'node:http'

@@ -1,4 +1,4 @@
-// @long
+// @pages
 /** The front door makes the browser preload exactly what the page requests, and the page requests it once. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Dashboard, openDashboard, settle } from './open-dashboard.ts'

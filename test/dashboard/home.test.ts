@@ -1,4 +1,4 @@
-// @long
+// @pages
 /** The Home page in a real Chromium, by mouse and by keyboard alone. */
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import type { Page } from 'playwright-core'

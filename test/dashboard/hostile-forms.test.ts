@@ -1,4 +1,4 @@
-// @long
+// @pages
 /** Markup and scripts that a person enters in forms are stored unchanged, and shown as text everywhere. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Page } from 'playwright-core'
@@ -16,7 +16,7 @@ let dashboard: Dashboard
 let business: TestBusiness
 let contactId: string
 beforeAll(async () => {
-  dashboard = await openDashboard({ ALLOW_LOOPBACK_TARGETS: 'true' })
+  dashboard = await openDashboard()
   const { sql, url, shipped } = dashboard.service
   business = await createBusiness(sql, { name: 'Bookshop' })
   await addUser(sql, 'owner@x.io', { businessId: business.businessId, role: 'owner' })

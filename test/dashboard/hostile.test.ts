@@ -1,4 +1,4 @@
-// @long
+// @pages
 /** Markup and scripts in all names that callers and people can choose are shown as text on every page. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'

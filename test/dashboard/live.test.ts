@@ -1,4 +1,4 @@
-// @long
+// @pages
 /** The page of the last requests in a real Chromium, by mouse and by keyboard. */
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'

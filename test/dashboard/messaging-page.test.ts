@@ -1,4 +1,4 @@
-// @long
+// @pages
 /** Quiet hours and caps of the business in a real Chromium. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import type { Page } from 'playwright-core'

@@ -1,16 +1,12 @@
 /** The dashboard of a whole service in a real Chromium, with a person signed in. */
-import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { rm } from 'node:fs/promises'
 import type { Browser, Page } from 'playwright-core'
 import { onTestFinished } from 'vitest'
 import type { Role } from '../../src/accounts/rights.ts'
-import { openHeadlessShell } from '../sdk/browser/open-chromium.ts'
-import { makeAnalystFolder } from '../support/analyst-engine.ts'
-import { PATIENCE_MS } from '../support/at-load.ts'
-import { openService, type Service } from '../support/service.ts'
+import type { Service } from '../support/service.ts'
 import { type StackOptions, createBusiness } from '../support/stack.ts'
 import { addUser, signIn } from './session-client.ts'
+import { type Installation, emptyShared, openInstallation, takeShared } from './shared-installation.ts'
 
 export interface Visit {
   /** Null: nobody is signed in. Default: `owner@x.io`. */
@@ -39,76 +35,51 @@ export interface Dashboard {
 
 const ROLES: readonly Role[] = ['owner', 'marketer', 'analyst', 'read-only']
 
+/**
+ * With an environment or options, the service is one of its own. Otherwise the files of a worker share it, one after the
+ * other: at the end, `close` removes the businesses and the users.
+ */
 export async function openDashboard(
-  environment: Record<string, string> = {},
+  environment?: Record<string, string>,
   options: StackOptions = {},
 ): Promise<Dashboard> {
-  const secretsKey = randomBytes(32).toString('hex')
-  const folder = await makeAnalystFolder()
-  const service = await openService({ SECRETS_KEY: secretsKey, DATA_DIR: folder, ...environment }, options)
+  const shared = environment === undefined ? await takeShared() : undefined
+  const installation = shared ?? (await openInstallation(environment, options))
+  const { service, browser } = installation
   const { businessId } = await createBusiness(service.sql, { name: 'Corner Shop' })
   for (const role of ROLES) await addUser(service.sql, `${role}@x.io`, { businessId, role })
   await addUser(service.sql, 'operator@x.io', { isOperator: true })
-  const browser = await openHeadlessShell()
   const complaints: string[] = []
-  /** Profiles that no test uses, by language. */
-  const idle = new Map<string, Page[]>()
-  async function takeProfile(language: string): Promise<Page> {
-    const page = idle.get(language)?.pop()
-    if (page) return page
-    const context = await browser.newContext({ locale: language, reducedMotion: 'reduce' })
-    context.setDefaultTimeout(PATIENCE_MS)
-    return context.newPage()
-  }
-  async function leaveProfile(page: Page, language: string): Promise<void> {
-    await empty(page, service.url)
-    idle.set(language, [...(idle.get(language) ?? []), page])
-  }
   return {
     service,
     browser,
     businessId,
     complaints,
-    async visit(path, visit = {}) {
-      const { email = 'owner@x.io', theme = 'light', language = 'en', width = 1280, height = 800 } = visit
-      const page = await takeProfile(language)
-      const context = page.context()
-      onTestFinished(({ task }) =>
-        task.result?.state === 'fail' || visit.isChanged || context.pages().length !== 1
-          ? context.close()
-          : leaveProfile(page, language),
-      )
-      await page.setViewportSize({ width, height })
-      await page.emulateMedia({ colorScheme: theme })
-      if (email !== null) await context.addCookies([{ ...(await cookieOf(service, email)), url: service.url }])
-      hearComplaints(page, complaints)
-      await page.goto(service.url + path)
-      return page
-    },
-    async close() {
-      await browser.close()
-      await service.close()
-      await rm(folder, { recursive: true })
-    },
+    visit: (path, visit = {}) => openPage(installation, path, { complaints, visit }),
+    close: () => (shared === undefined ? installation.close() : emptyShared(shared)),
   }
 }
 
-const HEARD = ['console', 'dialog', 'download', 'pageerror', 'request', 'requestfailed', 'response'] as const
-
-/**
- * Removes everything that a test has left in a profile. A new profile would cost more than most pages: a process that
- * compiles all scripts again.
- */
-async function empty(page: Page, origin: string): Promise<void> {
+async function openPage(
+  installation: Installation,
+  path: string,
+  { complaints, visit }: { complaints: string[]; visit: Visit },
+): Promise<Page> {
+  const { service, takeProfile, leaveProfile } = installation
+  const { email = 'owner@x.io', theme = 'light', language = 'en', width = 1280, height = 800 } = visit
+  const page = await takeProfile(language)
   const context = page.context()
-  for (const event of HEARD) page.removeAllListeners(event)
-  await page.unrouteAll({ behavior: 'ignoreErrors' })
-  // A page of the same site without scripts: for one of another site, the browser would end the process.
-  await page.goto(`${origin}/healthz`)
-  await page.mouse.move(0, 0)
-  await page.evaluate('localStorage.clear(), sessionStorage.clear()')
-  await context.clearCookies()
-  await context.clearPermissions()
+  onTestFinished(({ task }) =>
+    task.result?.state === 'fail' || visit.isChanged || context.pages().length !== 1
+      ? context.close()
+      : leaveProfile(page, language),
+  )
+  await page.setViewportSize({ width, height })
+  await page.emulateMedia({ colorScheme: theme })
+  if (email !== null) await context.addCookies([{ ...(await cookieOf(service, email)), url: service.url }])
+  hearComplaints(page, complaints)
+  await page.goto(service.url + path)
+  return page
 }
 
 async function cookieOf(service: Service, email: string): Promise<{ name: string; value: string }> {

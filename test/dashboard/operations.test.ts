@@ -1,4 +1,4 @@
-// @long
+// @pages
 /** The operators' page in a real Chromium, by mouse and by keyboard alone. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'

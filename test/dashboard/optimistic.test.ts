@@ -1,4 +1,4 @@
-// @long
+// @pages
 /** Changes that a page shows before the server has answered, in a real Chromium. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Page, Route } from 'playwright-core'

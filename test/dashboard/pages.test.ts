@@ -1,4 +1,4 @@
-// @long
+// @pages
 /**
  * Every page, light and dark, narrow and wide: axe finds no barriers, nothing scrolls sideways, and the console has no
  * errors. `bun test/dashboard/screenshots.ts FOLDER` also keeps a screenshot of each.

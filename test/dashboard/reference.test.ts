@@ -1,4 +1,4 @@
-// @long
+// @pages
 /** The API reference in a real Chromium, by mouse and by keyboard alone. */
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { insertKey } from '../../src/businesses/keys.ts'

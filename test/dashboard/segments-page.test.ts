@@ -1,4 +1,4 @@
-// @long
+// @pages
 /** The segment pages in a real Chromium: the main tasks by mouse and by keyboard alone, and the rest. */
 import { readFile } from 'node:fs/promises'
 import { parse } from 'csv-parse/sync'

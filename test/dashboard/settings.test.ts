@@ -1,4 +1,4 @@
-// @long
+// @pages
 /** Keys, the business, people and the audit log in a real Chromium, by mouse and by keyboard alone. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Page } from 'playwright-core'

@@ -1,4 +1,4 @@
-// @long
+// @pages
 /** Signing in, the account and the frame of all pages, in a real Chromium: by mouse, and by keyboard alone. */
 import { randomUUID } from 'node:crypto'
 import type { Page } from 'playwright-core'

@@ -1,4 +1,4 @@
-// @long
+// @pages
 /** The SQL page in a real Chromium, by mouse and by keyboard alone. */
 import { readFile } from 'node:fs/promises'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'

@@ -1,4 +1,4 @@
-// @long
+// @pages
 /** The template pages in a real Chromium. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Page } from 'playwright-core'

@@ -27,6 +27,11 @@ const PREFIX = 'sluice-test-'
 const MEMORY = '/dev/shm'
 const NEEDED_BYTES = 4 * 1024 ** 3
 
+/** How the databases of stacks are named. */
+export const STACK_PREFIX = 'sluice_t_'
+/** A failed test may have left its stack open. */
+const CLOSING_MS = 10_000
+
 /** The migrated Postgres database of which each test file gets a copy. */
 export const TEMPLATE = 'template_sluice'
 
@@ -46,6 +51,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     await makeTemplate(folder, urls, log)
     project.provide('stores', urls)
     return async () => {
+      await untilStacksClosed(urls)
       const clickhouse = connectClickHouse(urls.clickhouseUrl)
       try {
         await requireKept(clickhouse)
@@ -87,6 +93,15 @@ async function allowTests(folder: string, databaseUrl: string, templateUrl: stri
   await template`create extension pg_stat_statements`
   await template`grant execute on function pg_stat_statements_reset to ${template(role)}`
   await template.end()
+}
+
+/** What the files of a worker share is closed when the worker ends, which the run does not wait for. */
+async function untilStacksClosed({ databaseUrl }: StoreUrls): Promise<void> {
+  const sql = connectPostgres(databaseUrl, { max: 1 })
+  const deadline = Date.now() + CLOSING_MS
+  const open = () => sql`select from pg_database where starts_with(datname, ${STACK_PREFIX})`
+  while ((await open()).length > 0 && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 50))
+  await sql.end()
 }
 
 async function choosePlace(): Promise<string> {

@@ -14,7 +14,7 @@ import { type ClickHouseClient, connectClickHouse } from '../../src/stores/click
 import { connectPostgres, type Sql } from '../../src/stores/postgres.ts'
 import { connectRedis, type Redis } from '../../src/stores/redis.ts'
 import { KEEPS_WEB_EVENTS, keepWebEvents } from './keep-web-events.ts'
-import { TEMPLATE } from './run-engines.ts'
+import { STACK_PREFIX, TEMPLATE } from './run-engines.ts'
 
 export interface Stack extends StoreUrls {
   /** Settings for these stores, with any free port. */
@@ -40,7 +40,7 @@ export async function openStack(
   { ownClickHouse = false }: StackOptions = {},
 ): Promise<Stack> {
   const stores = inject('stores')
-  const name = `sluice_t_${randomBytes(8).toString('hex')}`
+  const name = `${STACK_PREFIX}${randomBytes(8).toString('hex')}`
   const admin = connectAdmin()
   // Copying files costs a third of logging every page.
   await admin`create database ${admin(name)} template ${admin(TEMPLATE)} strategy file_copy`
@@ -111,7 +111,7 @@ async function describeTables(clickhouse: ClickHouseClient): Promise<string> {
 /** Creates a database with the tables and views of the files. The Postgres template already records these files. */
 export async function makeClickHouse(): Promise<string> {
   const { clickhouseUrl } = inject('stores')
-  const name = `sluice_t_${randomBytes(8).toString('hex')}`
+  const name = `${STACK_PREFIX}${randomBytes(8).toString('hex')}`
   const admin = connectClickHouse(clickhouseUrl, { toPublic: true })
   await admin.command({ query: `create database ${name}` })
   await admin.close()
