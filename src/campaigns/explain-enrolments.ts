@@ -1,5 +1,6 @@
 import type { HeldBy } from '../rules/campaigns/checked-send.ts'
-import { type Step, walkSteps } from '../rules/campaigns/steps.ts'
+import type { Step } from '../rules/campaigns/steps.ts'
+import { walkSteps } from '../rules/campaigns/walk-steps.ts'
 import { type WaitsFor, waitsFor } from '../rules/campaigns/waits-for.ts'
 import type { Queryable } from '../stores/postgres.ts'
 import { type EnrolmentRow, type ListedEnrolment, enrolmentColumns, showEnrolment } from './list-enrolments.ts'

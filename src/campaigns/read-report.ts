@@ -1,4 +1,4 @@
-import { walkSteps } from '../rules/campaigns/steps.ts'
+import { walkSteps } from '../rules/campaigns/walk-steps.ts'
 import type { ClickHouseClient } from '../stores/clickhouse.ts'
 import type { Sql } from '../stores/postgres.ts'
 import type { MessageReason, SkippedReason } from '../rules/messages/message-reasons.ts'

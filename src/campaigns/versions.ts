@@ -1,6 +1,7 @@
 /** Stores the versions of a campaign's definition. */
 import type { Definition } from '../rules/campaigns/definition.ts'
-import { type StepType, walkSteps } from '../rules/campaigns/steps.ts'
+import type { StepType } from '../rules/campaigns/steps.ts'
+import { valuesIn, valuesOf } from '../rules/campaigns/walk-steps.ts'
 import type { Queryable } from '../stores/postgres.ts'
 
 /** Per campaign: each change of a published campaign makes a version. */
@@ -19,11 +20,11 @@ export async function storeVersion(
   definition: Definition,
 ): Promise<void> {
   const [first] = definition.steps
-  const awaited = walkSteps(definition.steps).flatMap(({ step }) => (step.type === 'wait_for' ? [step.event] : []))
+  const awaited = valuesIn(definition.steps, 'event')
   await tx`
     insert into campaign_versions (business_id, campaign_id, version, definition, first_step, first_listens_for, listens_for)
     values (${businessId}, ${campaignId}, ${version}, ${JSON.stringify(definition)}::text::jsonb, ${first?.id ?? null},
-      ${first?.type === 'wait_for' ? first.event : null},
+      ${(first && valuesOf(first, 'event')[0]) ?? null},
       array(select json_array_elements_text(${JSON.stringify([...new Set(awaited)])}::text::json)))
     on conflict (business_id, campaign_id, version) do update set
       definition = excluded.definition, first_step = excluded.first_step, first_listens_for = excluded.first_listens_for,

@@ -1,4 +1,4 @@
-import { walkSteps } from '../rules/campaigns/steps.ts'
+import { walkSteps } from '../rules/campaigns/walk-steps.ts'
 import { languagesWithoutUnsubscribe, warnOfUnsubscribe } from '../rules/messages/unsubscribe-link.ts'
 import type { Variants } from '../messages/templates/template.ts'
 import type { Queryable } from '../stores/postgres.ts'

@@ -11,6 +11,7 @@ const described = API_ROUTES.flatMap(({ method, path, operation }) =>
 )
 const document = JSON.parse(JSON.stringify(describeApi(API_ROUTES))) as {
   'x-errors': object[]
+  components: object
   paths: Record<
     string,
     Record<
@@ -85,7 +86,7 @@ it.each([
 
 describe('what it says of schemas', () => {
   const ajv = new Ajv2020({ strict: false, validateFormats: false })
-  const { paths } = document
+  const { paths, components } = document
   const operations = Object.values(paths).flatMap((item) => Object.values(item))
   const bodies = operations.flatMap(({ requestBody }) => Object.values(requestBody?.content ?? {}))
   const answers = operations.flatMap(({ responses }) =>
@@ -95,7 +96,7 @@ describe('what it says of schemas', () => {
   const validators = new Map<string, (value: unknown) => unknown>()
   const isValid = (schema: object, value: unknown) => {
     const text = JSON.stringify(schema)
-    const validate = validators.get(text) ?? ajv.compile(schema)
+    const validate = validators.get(text) ?? ajv.compile({ ...schema, components })
     validators.set(text, validate)
     return validate(value)
   }
@@ -105,7 +106,8 @@ describe('what it says of schemas', () => {
     if (typeof value !== 'object' || value === null) return value
     return { ...Object.fromEntries(Object.entries(value).map(([name, field]) => [name, grown(field)])), $new: 1 }
   }
-  const bodyOf = (path: string) => ajv.compile(paths[path]!['post']!.requestBody!.content['application/json']!.schema)
+  const bodyOf = (path: string) =>
+    ajv.compile({ ...paths[path]!['post']!.requestBody!.content['application/json']!.schema, components })
 
   it('is true of every example', () => {
     const examples = [...bodies, ...answers.filter(({ example }) => example !== undefined)]

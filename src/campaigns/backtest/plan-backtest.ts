@@ -1,6 +1,7 @@
 /** Everything that a backtest needs to know before it reads a history. */
 import { longestWindow } from '../../rules/campaigns/caps.ts'
-import { type Step, walkSteps } from '../../rules/campaigns/steps.ts'
+import type { Step } from '../../rules/campaigns/steps.ts'
+import { valuesIn, walkSteps } from '../../rules/campaigns/walk-steps.ts'
 import type { MessageChannel } from '../../rules/messages/message-channel.ts'
 import { type CompiledSegment, compileSegments } from '../../rules/segments/compile/compile-segments.ts'
 import { resolveRule } from '../../rules/segments/resolve-rule.ts'
@@ -51,13 +52,12 @@ export function planBacktest(asked: BacktestRequest): Plan {
   const { campaign, definitions } = asked
   const branches = compileBranches(campaign.steps, definitions)
   const reads = [...branches.values()].flatMap((branch) => [...branch.reads])
-  const steps = walkSteps(campaign.steps).map(({ step }) => step)
-  const channels = [...new Set(steps.flatMap((step) => (step.type === 'send' ? [step.channel] : [])))]
+  const channels = [...new Set(valuesIn(campaign.steps, 'channel'))]
   const readsAll = reads.some((key) => key === 'stage' || key === 'orders' || key.startsWith('revenue:'))
   const named = [
     ...('event' in campaign.trigger ? [campaign.trigger.event] : []),
     ...(campaign.goal === null ? [] : [campaign.goal.event]),
-    ...steps.flatMap((step) => (step.type === 'wait_for' ? [step.event] : [])),
+    ...valuesIn(campaign.steps, 'event'),
     ...reads.flatMap((key) => (key.startsWith('event:') ? [key.slice('event:'.length)] : [])),
   ]
   return {

@@ -1,5 +1,5 @@
 /** Data of contacts that branches read as of today. */
-import { walkSteps } from '../../rules/campaigns/steps.ts'
+import { valuesIn } from '../../rules/campaigns/walk-steps.ts'
 import type { SegmentFacts } from '../../rules/segments/membership/facts.ts'
 import { readFacts } from '../../segments/read-facts.ts'
 import type { Sql } from '../../stores/postgres.ts'
@@ -21,8 +21,7 @@ export async function countToday(
   { business, campaign, definitions, now }: Plan,
   people: readonly PastPerson[],
 ): Promise<ReadonlyMap<string, Counts>> {
-  const rules = walkSteps(campaign.steps).flatMap(({ step }) => (step.type === 'branch' ? [step.rule] : []))
-  const windows = windowsOfRules(rules, definitions)
+  const windows = windowsOfRules(valuesIn(campaign.steps, 'rule'), definitions)
   if (windows.length === 0) return new Map()
   const contactIds = people.map(({ contactId }) => contactId)
   try {

@@ -1,5 +1,6 @@
 import type { SegmentFacts } from '../../rules/segments/membership/facts.ts'
-import { type Step, walkSteps } from '../../rules/campaigns/steps.ts'
+import type { Step } from '../../rules/campaigns/steps.ts'
+import { valuesIn } from '../../rules/campaigns/walk-steps.ts'
 import { readFacts } from '../../segments/read-facts.ts'
 import { type ShippingPatience, waitUntilShipped } from '../../segments/wait-until-shipped.ts'
 import type { ClickHouseClient } from '../../stores/clickhouse.ts'
@@ -26,8 +27,7 @@ export async function readBranchFacts(
   steps: readonly Step[],
   { definitions, now }: RuleContext,
 ): Promise<SegmentFacts | null | 'unavailable'> {
-  const rules = walkSteps(steps).flatMap(({ step }) => (step.type === 'branch' ? [step.rule] : []))
-  const windows = windowsOfRules(rules, definitions)
+  const windows = windowsOfRules(valuesIn(steps, 'rule'), definitions)
   if (windows.length > 0 && !(await waitUntilShipped(sql, businessId, PATIENCE))) return 'unavailable'
   const found = await readFacts(sql, businessId, contactId)
   if (found === null || windows.length === 0) return found?.facts ?? null

@@ -2424,6 +2424,148 @@ export interface components {
                 };
             };
         };
+        SentStep: {
+            id?: string | null;
+            /** @constant */
+            type: "send";
+            channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+            /** Format: uuid */
+            template: string;
+            kind?: "marketing" | "transactional" | null;
+        } | {
+            id?: string | null;
+            /** @constant */
+            type: "wait";
+            /** @description How long. ISO 8601: weeks, days of 24 hours, hours, minutes, seconds; above zero and at most P365D. */
+            for: string;
+        } | {
+            id?: string | null;
+            /** @constant */
+            type: "wait_until";
+            /** @description Local, such as 09:00. */
+            time: string;
+            /** @description 1 is Monday. Left out: every day. */
+            weekdays?: number[] | null;
+        } | {
+            id?: string | null;
+            /** @constant */
+            type: "wait_for";
+            event: string;
+            /** @description How long at most. ISO 8601: weeks, days of 24 hours, hours, minutes, seconds; above zero and at most P365D. */
+            timeout: string;
+            /** @description The steps after the event. */
+            steps?: components["schemas"]["SentStep"][] | null;
+            /** @description The steps after the time-out. */
+            otherwise?: components["schemas"]["SentStep"][] | null;
+        } | {
+            id?: string | null;
+            /** @constant */
+            type: "branch";
+            /** @description As the rule of a segment: see `docs/segments.md`. */
+            rule: {
+                [key: string]: unknown;
+            };
+            /** @description The steps if the rule is true. */
+            steps?: components["schemas"]["SentStep"][] | null;
+            /** @description The steps if it is not. */
+            otherwise?: components["schemas"]["SentStep"][] | null;
+        } | {
+            id?: string | null;
+            /** @constant */
+            type: "split";
+            /** @description The percentages add up to 100. */
+            parts: {
+                /** @description In steps of 0.01. */
+                percent: number;
+                /** @description The steps of this part. */
+                steps?: components["schemas"]["SentStep"][] | null;
+            }[];
+        } | {
+            id?: string | null;
+            /** @constant */
+            type: "update";
+            addTags?: string[] | null;
+            removeTags?: string[] | null;
+            /** @description Custom fields, as in the traits of an event; null clears one. */
+            traits?: {
+                [key: string]: string | number | boolean | null;
+            } | null;
+        } | {
+            id?: string | null;
+            /** @constant */
+            type: "exit";
+        };
+        Step: {
+            id: string;
+            /** @constant */
+            type: "send";
+            channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+            /** Format: uuid */
+            template: string;
+            kind: "marketing" | "transactional";
+        } | {
+            id: string;
+            /** @constant */
+            type: "wait";
+            /** @description How long. ISO 8601: weeks, days of 24 hours, hours, minutes, seconds; above zero and at most P365D. */
+            for: string;
+        } | {
+            id: string;
+            /** @constant */
+            type: "wait_until";
+            /** @description Local, such as 09:00. */
+            time: string;
+            /** @description 1 is Monday. Left out: every day. */
+            weekdays?: number[];
+        } | {
+            id: string;
+            /** @constant */
+            type: "wait_for";
+            event: string;
+            /** @description How long at most. ISO 8601: weeks, days of 24 hours, hours, minutes, seconds; above zero and at most P365D. */
+            timeout: string;
+            /** @description The steps after the event. */
+            steps: components["schemas"]["Step"][];
+            /** @description The steps after the time-out. */
+            otherwise: components["schemas"]["Step"][];
+        } | {
+            id: string;
+            /** @constant */
+            type: "branch";
+            /** @description As the rule of a segment: see `docs/segments.md`. */
+            rule: {
+                [key: string]: unknown;
+            };
+            /** @description The steps if the rule is true. */
+            steps: components["schemas"]["Step"][];
+            /** @description The steps if it is not. */
+            otherwise: components["schemas"]["Step"][];
+        } | {
+            id: string;
+            /** @constant */
+            type: "split";
+            /** @description The percentages add up to 100. */
+            parts: {
+                /** @description In steps of 0.01. */
+                percent: number;
+                /** @description The steps of this part. */
+                steps: components["schemas"]["Step"][];
+            }[];
+        } | {
+            id: string;
+            /** @constant */
+            type: "update";
+            addTags: string[];
+            removeTags: string[];
+            /** @description Custom fields, as in the traits of an event; null clears one. */
+            traits: {
+                [key: string]: string | number | boolean | null;
+            };
+        } | {
+            id: string;
+            /** @constant */
+            type: "exit";
+        };
     };
     responses: never;
     parameters: never;
@@ -8922,10 +9064,10 @@ export interface operations {
                             operator: "equals" | "not_equals" | "greater_than" | "greater_than_or_equal" | "less_than" | "less_than_or_equal" | "between" | "exists" | "not_exists" | "contains" | "starts_with" | "ends_with" | "in" | "is_true" | "is_false";
                             /** @description As the operator needs it: a number, a text, two numbers, or 1 to 500 texts. */
                             value?: unknown;
-                            ignoreCase?: boolean;
-                        }[];
+                            ignoreCase?: boolean | null;
+                        }[] | null;
                         /** @description `["live"]`: events from servers alone. Left out: those of pages, too. */
-                        sources?: "live"[];
+                        sources?: "live"[] | null;
                     } | {
                         web: "page_view" | "scroll_depth" | "active_time";
                         /** @description All must hold of the page view. `property`: `path`, `host`; `depth` of `scroll_depth`; `seconds` of `active_time`. */
@@ -8936,8 +9078,8 @@ export interface operations {
                             operator: "equals" | "not_equals" | "greater_than" | "greater_than_or_equal" | "less_than" | "less_than_or_equal" | "between" | "exists" | "not_exists" | "contains" | "starts_with" | "ends_with" | "in" | "is_true" | "is_false";
                             /** @description As the operator needs it: a number, a text, two numbers, or 1 to 500 texts. */
                             value?: unknown;
-                            ignoreCase?: boolean;
-                        }[];
+                            ignoreCase?: boolean | null;
+                        }[] | null;
                     } | {
                         /**
                          * Format: uuid
@@ -8957,7 +9099,7 @@ export interface operations {
                          * Format: date-time
                          * @description When; at most 365 days ahead. Left out, or past: at the publish.
                          */
-                        at?: string;
+                        at?: string | null;
                     };
                     /** @description True: a contact can be enrolled again after its earlier enrolment has ended. Default: false. */
                     canEnterAgain?: boolean | null;
@@ -8969,87 +9111,7 @@ export interface operations {
                         event: string;
                     } | null;
                     /** @description Run from top to bottom; at most 200 with those inside, on 5 levels. */
-                    steps?: ({
-                        id?: string;
-                        /** @constant */
-                        type: "send";
-                        channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
-                        /** Format: uuid */
-                        template: string;
-                        kind?: "marketing" | "transactional";
-                    } | {
-                        id?: string;
-                        /** @constant */
-                        type: "wait";
-                        /** @description How long. ISO 8601: weeks, days of 24 hours, hours, minutes, seconds; at most P365D. */
-                        for: string;
-                    } | {
-                        id?: string;
-                        /** @constant */
-                        type: "wait_until";
-                        /** @description Local, such as 09:00. */
-                        time: string;
-                        /** @description 1 is Monday. Left out: every day. */
-                        weekdays?: number[];
-                    } | {
-                        id?: string;
-                        /** @constant */
-                        type: "wait_for";
-                        event: string;
-                        /** @description How long at most. ISO 8601: weeks, days of 24 hours, hours, minutes, seconds; at most P365D. */
-                        timeout: string;
-                        /** @description The steps after the event, of the same forms. */
-                        steps?: {
-                            [key: string]: unknown;
-                        }[];
-                        /** @description The steps after the time-out, of the same forms. */
-                        otherwise?: {
-                            [key: string]: unknown;
-                        }[];
-                    } | {
-                        id?: string;
-                        /** @constant */
-                        type: "branch";
-                        /** @description As the rule of a segment: see `docs/segments.md`. */
-                        rule: {
-                            [key: string]: unknown;
-                        };
-                        /** @description The steps if the rule is true, of the same forms. */
-                        steps?: {
-                            [key: string]: unknown;
-                        }[];
-                        /** @description The steps if it is not, of the same forms. */
-                        otherwise?: {
-                            [key: string]: unknown;
-                        }[];
-                    } | {
-                        id?: string;
-                        /** @constant */
-                        type: "split";
-                        /** @description The percents are 100 together. */
-                        parts: {
-                            /** @description In steps of 0.01. */
-                            percent: number;
-                            /** @description The steps of this part, of the same forms. */
-                            steps?: {
-                                [key: string]: unknown;
-                            }[];
-                        }[];
-                    } | {
-                        id?: string;
-                        /** @constant */
-                        type: "update";
-                        addTags?: string[];
-                        removeTags?: string[];
-                        /** @description Custom fields, as in the traits of an event; null clears one. */
-                        traits?: {
-                            [key: string]: unknown;
-                        };
-                    } | {
-                        id?: string;
-                        /** @constant */
-                        type: "exit";
-                    })[] | null;
+                    steps?: components["schemas"]["SentStep"][] | null;
                     /** @description Local time of the contact. `from` is in, `to` is out; null: none. To use those of the business, leave it out in a new campaign, or send `default`. An answer leaves it out then. */
                     quietHours?: {
                         /** @description Local, such as 09:00. */
@@ -9186,87 +9248,7 @@ export interface operations {
                                     event: string;
                                 } | null;
                                 /** @description Run from top to bottom; at most 200 with those inside, on 5 levels. */
-                                steps: ({
-                                    id: string;
-                                    /** @constant */
-                                    type: "send";
-                                    channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
-                                    /** Format: uuid */
-                                    template: string;
-                                    kind: "marketing" | "transactional";
-                                } | {
-                                    id: string;
-                                    /** @constant */
-                                    type: "wait";
-                                    /** @description How long. ISO 8601: weeks, days of 24 hours, hours, minutes, seconds; at most P365D. */
-                                    for: string;
-                                } | {
-                                    id: string;
-                                    /** @constant */
-                                    type: "wait_until";
-                                    /** @description Local, such as 09:00. */
-                                    time: string;
-                                    /** @description 1 is Monday. Left out: every day. */
-                                    weekdays?: number[];
-                                } | {
-                                    id: string;
-                                    /** @constant */
-                                    type: "wait_for";
-                                    event: string;
-                                    /** @description How long at most. ISO 8601: weeks, days of 24 hours, hours, minutes, seconds; at most P365D. */
-                                    timeout: string;
-                                    /** @description The steps after the event, of the same forms. */
-                                    steps: {
-                                        [key: string]: unknown;
-                                    }[];
-                                    /** @description The steps after the time-out, of the same forms. */
-                                    otherwise: {
-                                        [key: string]: unknown;
-                                    }[];
-                                } | {
-                                    id: string;
-                                    /** @constant */
-                                    type: "branch";
-                                    /** @description As the rule of a segment: see `docs/segments.md`. */
-                                    rule: {
-                                        [key: string]: unknown;
-                                    };
-                                    /** @description The steps if the rule is true, of the same forms. */
-                                    steps: {
-                                        [key: string]: unknown;
-                                    }[];
-                                    /** @description The steps if it is not, of the same forms. */
-                                    otherwise: {
-                                        [key: string]: unknown;
-                                    }[];
-                                } | {
-                                    id: string;
-                                    /** @constant */
-                                    type: "split";
-                                    /** @description The percents are 100 together. */
-                                    parts: {
-                                        /** @description In steps of 0.01. */
-                                        percent: number;
-                                        /** @description The steps of this part, of the same forms. */
-                                        steps: {
-                                            [key: string]: unknown;
-                                        }[];
-                                    }[];
-                                } | {
-                                    id: string;
-                                    /** @constant */
-                                    type: "update";
-                                    addTags: string[];
-                                    removeTags: string[];
-                                    /** @description Custom fields, as in the traits of an event; null clears one. */
-                                    traits: {
-                                        [key: string]: unknown;
-                                    };
-                                } | {
-                                    id: string;
-                                    /** @constant */
-                                    type: "exit";
-                                })[];
+                                steps: components["schemas"]["Step"][];
                                 /** @description Local time of the contact. `from` is in, `to` is out; null: none. To use those of the business, leave it out in a new campaign, or send `default`. An answer leaves it out then. */
                                 quietHours?: {
                                     /** @description Local, such as 09:00. */
@@ -9531,87 +9513,7 @@ export interface operations {
                                     event: string;
                                 } | null;
                                 /** @description Run from top to bottom; at most 200 with those inside, on 5 levels. */
-                                steps: ({
-                                    id: string;
-                                    /** @constant */
-                                    type: "send";
-                                    channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
-                                    /** Format: uuid */
-                                    template: string;
-                                    kind: "marketing" | "transactional";
-                                } | {
-                                    id: string;
-                                    /** @constant */
-                                    type: "wait";
-                                    /** @description How long. ISO 8601: weeks, days of 24 hours, hours, minutes, seconds; at most P365D. */
-                                    for: string;
-                                } | {
-                                    id: string;
-                                    /** @constant */
-                                    type: "wait_until";
-                                    /** @description Local, such as 09:00. */
-                                    time: string;
-                                    /** @description 1 is Monday. Left out: every day. */
-                                    weekdays?: number[];
-                                } | {
-                                    id: string;
-                                    /** @constant */
-                                    type: "wait_for";
-                                    event: string;
-                                    /** @description How long at most. ISO 8601: weeks, days of 24 hours, hours, minutes, seconds; at most P365D. */
-                                    timeout: string;
-                                    /** @description The steps after the event, of the same forms. */
-                                    steps: {
-                                        [key: string]: unknown;
-                                    }[];
-                                    /** @description The steps after the time-out, of the same forms. */
-                                    otherwise: {
-                                        [key: string]: unknown;
-                                    }[];
-                                } | {
-                                    id: string;
-                                    /** @constant */
-                                    type: "branch";
-                                    /** @description As the rule of a segment: see `docs/segments.md`. */
-                                    rule: {
-                                        [key: string]: unknown;
-                                    };
-                                    /** @description The steps if the rule is true, of the same forms. */
-                                    steps: {
-                                        [key: string]: unknown;
-                                    }[];
-                                    /** @description The steps if it is not, of the same forms. */
-                                    otherwise: {
-                                        [key: string]: unknown;
-                                    }[];
-                                } | {
-                                    id: string;
-                                    /** @constant */
-                                    type: "split";
-                                    /** @description The percents are 100 together. */
-                                    parts: {
-                                        /** @description In steps of 0.01. */
-                                        percent: number;
-                                        /** @description The steps of this part, of the same forms. */
-                                        steps: {
-                                            [key: string]: unknown;
-                                        }[];
-                                    }[];
-                                } | {
-                                    id: string;
-                                    /** @constant */
-                                    type: "update";
-                                    addTags: string[];
-                                    removeTags: string[];
-                                    /** @description Custom fields, as in the traits of an event; null clears one. */
-                                    traits: {
-                                        [key: string]: unknown;
-                                    };
-                                } | {
-                                    id: string;
-                                    /** @constant */
-                                    type: "exit";
-                                })[];
+                                steps: components["schemas"]["Step"][];
                                 /** @description Local time of the contact. `from` is in, `to` is out; null: none. To use those of the business, leave it out in a new campaign, or send `default`. An answer leaves it out then. */
                                 quietHours?: {
                                     /** @description Local, such as 09:00. */
@@ -9896,10 +9798,10 @@ export interface operations {
                             operator: "equals" | "not_equals" | "greater_than" | "greater_than_or_equal" | "less_than" | "less_than_or_equal" | "between" | "exists" | "not_exists" | "contains" | "starts_with" | "ends_with" | "in" | "is_true" | "is_false";
                             /** @description As the operator needs it: a number, a text, two numbers, or 1 to 500 texts. */
                             value?: unknown;
-                            ignoreCase?: boolean;
-                        }[];
+                            ignoreCase?: boolean | null;
+                        }[] | null;
                         /** @description `["live"]`: events from servers alone. Left out: those of pages, too. */
-                        sources?: "live"[];
+                        sources?: "live"[] | null;
                     } | {
                         web: "page_view" | "scroll_depth" | "active_time";
                         /** @description All must hold of the page view. `property`: `path`, `host`; `depth` of `scroll_depth`; `seconds` of `active_time`. */
@@ -9910,8 +9812,8 @@ export interface operations {
                             operator: "equals" | "not_equals" | "greater_than" | "greater_than_or_equal" | "less_than" | "less_than_or_equal" | "between" | "exists" | "not_exists" | "contains" | "starts_with" | "ends_with" | "in" | "is_true" | "is_false";
                             /** @description As the operator needs it: a number, a text, two numbers, or 1 to 500 texts. */
                             value?: unknown;
-                            ignoreCase?: boolean;
-                        }[];
+                            ignoreCase?: boolean | null;
+                        }[] | null;
                     } | {
                         /**
                          * Format: uuid
@@ -9931,7 +9833,7 @@ export interface operations {
                          * Format: date-time
                          * @description When; at most 365 days ahead. Left out, or past: at the publish.
                          */
-                        at?: string;
+                        at?: string | null;
                     } | null;
                     /** @description True: a contact can be enrolled again after its earlier enrolment has ended. Default: false. */
                     canEnterAgain?: boolean | null;
@@ -9943,87 +9845,7 @@ export interface operations {
                         event: string;
                     } | null;
                     /** @description Run from top to bottom; at most 200 with those inside, on 5 levels. */
-                    steps?: ({
-                        id?: string;
-                        /** @constant */
-                        type: "send";
-                        channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
-                        /** Format: uuid */
-                        template: string;
-                        kind?: "marketing" | "transactional";
-                    } | {
-                        id?: string;
-                        /** @constant */
-                        type: "wait";
-                        /** @description How long. ISO 8601: weeks, days of 24 hours, hours, minutes, seconds; at most P365D. */
-                        for: string;
-                    } | {
-                        id?: string;
-                        /** @constant */
-                        type: "wait_until";
-                        /** @description Local, such as 09:00. */
-                        time: string;
-                        /** @description 1 is Monday. Left out: every day. */
-                        weekdays?: number[];
-                    } | {
-                        id?: string;
-                        /** @constant */
-                        type: "wait_for";
-                        event: string;
-                        /** @description How long at most. ISO 8601: weeks, days of 24 hours, hours, minutes, seconds; at most P365D. */
-                        timeout: string;
-                        /** @description The steps after the event, of the same forms. */
-                        steps?: {
-                            [key: string]: unknown;
-                        }[];
-                        /** @description The steps after the time-out, of the same forms. */
-                        otherwise?: {
-                            [key: string]: unknown;
-                        }[];
-                    } | {
-                        id?: string;
-                        /** @constant */
-                        type: "branch";
-                        /** @description As the rule of a segment: see `docs/segments.md`. */
-                        rule: {
-                            [key: string]: unknown;
-                        };
-                        /** @description The steps if the rule is true, of the same forms. */
-                        steps?: {
-                            [key: string]: unknown;
-                        }[];
-                        /** @description The steps if it is not, of the same forms. */
-                        otherwise?: {
-                            [key: string]: unknown;
-                        }[];
-                    } | {
-                        id?: string;
-                        /** @constant */
-                        type: "split";
-                        /** @description The percents are 100 together. */
-                        parts: {
-                            /** @description In steps of 0.01. */
-                            percent: number;
-                            /** @description The steps of this part, of the same forms. */
-                            steps?: {
-                                [key: string]: unknown;
-                            }[];
-                        }[];
-                    } | {
-                        id?: string;
-                        /** @constant */
-                        type: "update";
-                        addTags?: string[];
-                        removeTags?: string[];
-                        /** @description Custom fields, as in the traits of an event; null clears one. */
-                        traits?: {
-                            [key: string]: unknown;
-                        };
-                    } | {
-                        id?: string;
-                        /** @constant */
-                        type: "exit";
-                    })[] | null;
+                    steps?: components["schemas"]["SentStep"][] | null;
                     /** @description Local time of the contact. `from` is in, `to` is out; null: none. To use those of the business, leave it out in a new campaign, or send `default`. An answer leaves it out then. */
                     quietHours?: {
                         /** @description Local, such as 09:00. */
@@ -10160,87 +9982,7 @@ export interface operations {
                                     event: string;
                                 } | null;
                                 /** @description Run from top to bottom; at most 200 with those inside, on 5 levels. */
-                                steps: ({
-                                    id: string;
-                                    /** @constant */
-                                    type: "send";
-                                    channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
-                                    /** Format: uuid */
-                                    template: string;
-                                    kind: "marketing" | "transactional";
-                                } | {
-                                    id: string;
-                                    /** @constant */
-                                    type: "wait";
-                                    /** @description How long. ISO 8601: weeks, days of 24 hours, hours, minutes, seconds; at most P365D. */
-                                    for: string;
-                                } | {
-                                    id: string;
-                                    /** @constant */
-                                    type: "wait_until";
-                                    /** @description Local, such as 09:00. */
-                                    time: string;
-                                    /** @description 1 is Monday. Left out: every day. */
-                                    weekdays?: number[];
-                                } | {
-                                    id: string;
-                                    /** @constant */
-                                    type: "wait_for";
-                                    event: string;
-                                    /** @description How long at most. ISO 8601: weeks, days of 24 hours, hours, minutes, seconds; at most P365D. */
-                                    timeout: string;
-                                    /** @description The steps after the event, of the same forms. */
-                                    steps: {
-                                        [key: string]: unknown;
-                                    }[];
-                                    /** @description The steps after the time-out, of the same forms. */
-                                    otherwise: {
-                                        [key: string]: unknown;
-                                    }[];
-                                } | {
-                                    id: string;
-                                    /** @constant */
-                                    type: "branch";
-                                    /** @description As the rule of a segment: see `docs/segments.md`. */
-                                    rule: {
-                                        [key: string]: unknown;
-                                    };
-                                    /** @description The steps if the rule is true, of the same forms. */
-                                    steps: {
-                                        [key: string]: unknown;
-                                    }[];
-                                    /** @description The steps if it is not, of the same forms. */
-                                    otherwise: {
-                                        [key: string]: unknown;
-                                    }[];
-                                } | {
-                                    id: string;
-                                    /** @constant */
-                                    type: "split";
-                                    /** @description The percents are 100 together. */
-                                    parts: {
-                                        /** @description In steps of 0.01. */
-                                        percent: number;
-                                        /** @description The steps of this part, of the same forms. */
-                                        steps: {
-                                            [key: string]: unknown;
-                                        }[];
-                                    }[];
-                                } | {
-                                    id: string;
-                                    /** @constant */
-                                    type: "update";
-                                    addTags: string[];
-                                    removeTags: string[];
-                                    /** @description Custom fields, as in the traits of an event; null clears one. */
-                                    traits: {
-                                        [key: string]: unknown;
-                                    };
-                                } | {
-                                    id: string;
-                                    /** @constant */
-                                    type: "exit";
-                                })[];
+                                steps: components["schemas"]["Step"][];
                                 /** @description Local time of the contact. `from` is in, `to` is out; null: none. To use those of the business, leave it out in a new campaign, or send `default`. An answer leaves it out then. */
                                 quietHours?: {
                                     /** @description Local, such as 09:00. */
@@ -10507,87 +10249,7 @@ export interface operations {
                                     event: string;
                                 } | null;
                                 /** @description Run from top to bottom; at most 200 with those inside, on 5 levels. */
-                                steps: ({
-                                    id: string;
-                                    /** @constant */
-                                    type: "send";
-                                    channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
-                                    /** Format: uuid */
-                                    template: string;
-                                    kind: "marketing" | "transactional";
-                                } | {
-                                    id: string;
-                                    /** @constant */
-                                    type: "wait";
-                                    /** @description How long. ISO 8601: weeks, days of 24 hours, hours, minutes, seconds; at most P365D. */
-                                    for: string;
-                                } | {
-                                    id: string;
-                                    /** @constant */
-                                    type: "wait_until";
-                                    /** @description Local, such as 09:00. */
-                                    time: string;
-                                    /** @description 1 is Monday. Left out: every day. */
-                                    weekdays?: number[];
-                                } | {
-                                    id: string;
-                                    /** @constant */
-                                    type: "wait_for";
-                                    event: string;
-                                    /** @description How long at most. ISO 8601: weeks, days of 24 hours, hours, minutes, seconds; at most P365D. */
-                                    timeout: string;
-                                    /** @description The steps after the event, of the same forms. */
-                                    steps: {
-                                        [key: string]: unknown;
-                                    }[];
-                                    /** @description The steps after the time-out, of the same forms. */
-                                    otherwise: {
-                                        [key: string]: unknown;
-                                    }[];
-                                } | {
-                                    id: string;
-                                    /** @constant */
-                                    type: "branch";
-                                    /** @description As the rule of a segment: see `docs/segments.md`. */
-                                    rule: {
-                                        [key: string]: unknown;
-                                    };
-                                    /** @description The steps if the rule is true, of the same forms. */
-                                    steps: {
-                                        [key: string]: unknown;
-                                    }[];
-                                    /** @description The steps if it is not, of the same forms. */
-                                    otherwise: {
-                                        [key: string]: unknown;
-                                    }[];
-                                } | {
-                                    id: string;
-                                    /** @constant */
-                                    type: "split";
-                                    /** @description The percents are 100 together. */
-                                    parts: {
-                                        /** @description In steps of 0.01. */
-                                        percent: number;
-                                        /** @description The steps of this part, of the same forms. */
-                                        steps: {
-                                            [key: string]: unknown;
-                                        }[];
-                                    }[];
-                                } | {
-                                    id: string;
-                                    /** @constant */
-                                    type: "update";
-                                    addTags: string[];
-                                    removeTags: string[];
-                                    /** @description Custom fields, as in the traits of an event; null clears one. */
-                                    traits: {
-                                        [key: string]: unknown;
-                                    };
-                                } | {
-                                    id: string;
-                                    /** @constant */
-                                    type: "exit";
-                                })[];
+                                steps: components["schemas"]["Step"][];
                                 /** @description Local time of the contact. `from` is in, `to` is out; null: none. To use those of the business, leave it out in a new campaign, or send `default`. An answer leaves it out then. */
                                 quietHours?: {
                                     /** @description Local, such as 09:00. */
@@ -10834,87 +10496,7 @@ export interface operations {
                                     event: string;
                                 } | null;
                                 /** @description Run from top to bottom; at most 200 with those inside, on 5 levels. */
-                                steps: ({
-                                    id: string;
-                                    /** @constant */
-                                    type: "send";
-                                    channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
-                                    /** Format: uuid */
-                                    template: string;
-                                    kind: "marketing" | "transactional";
-                                } | {
-                                    id: string;
-                                    /** @constant */
-                                    type: "wait";
-                                    /** @description How long. ISO 8601: weeks, days of 24 hours, hours, minutes, seconds; at most P365D. */
-                                    for: string;
-                                } | {
-                                    id: string;
-                                    /** @constant */
-                                    type: "wait_until";
-                                    /** @description Local, such as 09:00. */
-                                    time: string;
-                                    /** @description 1 is Monday. Left out: every day. */
-                                    weekdays?: number[];
-                                } | {
-                                    id: string;
-                                    /** @constant */
-                                    type: "wait_for";
-                                    event: string;
-                                    /** @description How long at most. ISO 8601: weeks, days of 24 hours, hours, minutes, seconds; at most P365D. */
-                                    timeout: string;
-                                    /** @description The steps after the event, of the same forms. */
-                                    steps: {
-                                        [key: string]: unknown;
-                                    }[];
-                                    /** @description The steps after the time-out, of the same forms. */
-                                    otherwise: {
-                                        [key: string]: unknown;
-                                    }[];
-                                } | {
-                                    id: string;
-                                    /** @constant */
-                                    type: "branch";
-                                    /** @description As the rule of a segment: see `docs/segments.md`. */
-                                    rule: {
-                                        [key: string]: unknown;
-                                    };
-                                    /** @description The steps if the rule is true, of the same forms. */
-                                    steps: {
-                                        [key: string]: unknown;
-                                    }[];
-                                    /** @description The steps if it is not, of the same forms. */
-                                    otherwise: {
-                                        [key: string]: unknown;
-                                    }[];
-                                } | {
-                                    id: string;
-                                    /** @constant */
-                                    type: "split";
-                                    /** @description The percents are 100 together. */
-                                    parts: {
-                                        /** @description In steps of 0.01. */
-                                        percent: number;
-                                        /** @description The steps of this part, of the same forms. */
-                                        steps: {
-                                            [key: string]: unknown;
-                                        }[];
-                                    }[];
-                                } | {
-                                    id: string;
-                                    /** @constant */
-                                    type: "update";
-                                    addTags: string[];
-                                    removeTags: string[];
-                                    /** @description Custom fields, as in the traits of an event; null clears one. */
-                                    traits: {
-                                        [key: string]: unknown;
-                                    };
-                                } | {
-                                    id: string;
-                                    /** @constant */
-                                    type: "exit";
-                                })[];
+                                steps: components["schemas"]["Step"][];
                                 /** @description Local time of the contact. `from` is in, `to` is out; null: none. To use those of the business, leave it out in a new campaign, or send `default`. An answer leaves it out then. */
                                 quietHours?: {
                                     /** @description Local, such as 09:00. */
@@ -11149,87 +10731,7 @@ export interface operations {
                                     event: string;
                                 } | null;
                                 /** @description Run from top to bottom; at most 200 with those inside, on 5 levels. */
-                                steps: ({
-                                    id: string;
-                                    /** @constant */
-                                    type: "send";
-                                    channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
-                                    /** Format: uuid */
-                                    template: string;
-                                    kind: "marketing" | "transactional";
-                                } | {
-                                    id: string;
-                                    /** @constant */
-                                    type: "wait";
-                                    /** @description How long. ISO 8601: weeks, days of 24 hours, hours, minutes, seconds; at most P365D. */
-                                    for: string;
-                                } | {
-                                    id: string;
-                                    /** @constant */
-                                    type: "wait_until";
-                                    /** @description Local, such as 09:00. */
-                                    time: string;
-                                    /** @description 1 is Monday. Left out: every day. */
-                                    weekdays?: number[];
-                                } | {
-                                    id: string;
-                                    /** @constant */
-                                    type: "wait_for";
-                                    event: string;
-                                    /** @description How long at most. ISO 8601: weeks, days of 24 hours, hours, minutes, seconds; at most P365D. */
-                                    timeout: string;
-                                    /** @description The steps after the event, of the same forms. */
-                                    steps: {
-                                        [key: string]: unknown;
-                                    }[];
-                                    /** @description The steps after the time-out, of the same forms. */
-                                    otherwise: {
-                                        [key: string]: unknown;
-                                    }[];
-                                } | {
-                                    id: string;
-                                    /** @constant */
-                                    type: "branch";
-                                    /** @description As the rule of a segment: see `docs/segments.md`. */
-                                    rule: {
-                                        [key: string]: unknown;
-                                    };
-                                    /** @description The steps if the rule is true, of the same forms. */
-                                    steps: {
-                                        [key: string]: unknown;
-                                    }[];
-                                    /** @description The steps if it is not, of the same forms. */
-                                    otherwise: {
-                                        [key: string]: unknown;
-                                    }[];
-                                } | {
-                                    id: string;
-                                    /** @constant */
-                                    type: "split";
-                                    /** @description The percents are 100 together. */
-                                    parts: {
-                                        /** @description In steps of 0.01. */
-                                        percent: number;
-                                        /** @description The steps of this part, of the same forms. */
-                                        steps: {
-                                            [key: string]: unknown;
-                                        }[];
-                                    }[];
-                                } | {
-                                    id: string;
-                                    /** @constant */
-                                    type: "update";
-                                    addTags: string[];
-                                    removeTags: string[];
-                                    /** @description Custom fields, as in the traits of an event; null clears one. */
-                                    traits: {
-                                        [key: string]: unknown;
-                                    };
-                                } | {
-                                    id: string;
-                                    /** @constant */
-                                    type: "exit";
-                                })[];
+                                steps: components["schemas"]["Step"][];
                                 /** @description Local time of the contact. `from` is in, `to` is out; null: none. To use those of the business, leave it out in a new campaign, or send `default`. An answer leaves it out then. */
                                 quietHours?: {
                                     /** @description Local, such as 09:00. */
@@ -11464,87 +10966,7 @@ export interface operations {
                                     event: string;
                                 } | null;
                                 /** @description Run from top to bottom; at most 200 with those inside, on 5 levels. */
-                                steps: ({
-                                    id: string;
-                                    /** @constant */
-                                    type: "send";
-                                    channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
-                                    /** Format: uuid */
-                                    template: string;
-                                    kind: "marketing" | "transactional";
-                                } | {
-                                    id: string;
-                                    /** @constant */
-                                    type: "wait";
-                                    /** @description How long. ISO 8601: weeks, days of 24 hours, hours, minutes, seconds; at most P365D. */
-                                    for: string;
-                                } | {
-                                    id: string;
-                                    /** @constant */
-                                    type: "wait_until";
-                                    /** @description Local, such as 09:00. */
-                                    time: string;
-                                    /** @description 1 is Monday. Left out: every day. */
-                                    weekdays?: number[];
-                                } | {
-                                    id: string;
-                                    /** @constant */
-                                    type: "wait_for";
-                                    event: string;
-                                    /** @description How long at most. ISO 8601: weeks, days of 24 hours, hours, minutes, seconds; at most P365D. */
-                                    timeout: string;
-                                    /** @description The steps after the event, of the same forms. */
-                                    steps: {
-                                        [key: string]: unknown;
-                                    }[];
-                                    /** @description The steps after the time-out, of the same forms. */
-                                    otherwise: {
-                                        [key: string]: unknown;
-                                    }[];
-                                } | {
-                                    id: string;
-                                    /** @constant */
-                                    type: "branch";
-                                    /** @description As the rule of a segment: see `docs/segments.md`. */
-                                    rule: {
-                                        [key: string]: unknown;
-                                    };
-                                    /** @description The steps if the rule is true, of the same forms. */
-                                    steps: {
-                                        [key: string]: unknown;
-                                    }[];
-                                    /** @description The steps if it is not, of the same forms. */
-                                    otherwise: {
-                                        [key: string]: unknown;
-                                    }[];
-                                } | {
-                                    id: string;
-                                    /** @constant */
-                                    type: "split";
-                                    /** @description The percents are 100 together. */
-                                    parts: {
-                                        /** @description In steps of 0.01. */
-                                        percent: number;
-                                        /** @description The steps of this part, of the same forms. */
-                                        steps: {
-                                            [key: string]: unknown;
-                                        }[];
-                                    }[];
-                                } | {
-                                    id: string;
-                                    /** @constant */
-                                    type: "update";
-                                    addTags: string[];
-                                    removeTags: string[];
-                                    /** @description Custom fields, as in the traits of an event; null clears one. */
-                                    traits: {
-                                        [key: string]: unknown;
-                                    };
-                                } | {
-                                    id: string;
-                                    /** @constant */
-                                    type: "exit";
-                                })[];
+                                steps: components["schemas"]["Step"][];
                                 /** @description Local time of the contact. `from` is in, `to` is out; null: none. To use those of the business, leave it out in a new campaign, or send `default`. An answer leaves it out then. */
                                 quietHours?: {
                                     /** @description Local, such as 09:00. */
@@ -11779,87 +11201,7 @@ export interface operations {
                                     event: string;
                                 } | null;
                                 /** @description Run from top to bottom; at most 200 with those inside, on 5 levels. */
-                                steps: ({
-                                    id: string;
-                                    /** @constant */
-                                    type: "send";
-                                    channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
-                                    /** Format: uuid */
-                                    template: string;
-                                    kind: "marketing" | "transactional";
-                                } | {
-                                    id: string;
-                                    /** @constant */
-                                    type: "wait";
-                                    /** @description How long. ISO 8601: weeks, days of 24 hours, hours, minutes, seconds; at most P365D. */
-                                    for: string;
-                                } | {
-                                    id: string;
-                                    /** @constant */
-                                    type: "wait_until";
-                                    /** @description Local, such as 09:00. */
-                                    time: string;
-                                    /** @description 1 is Monday. Left out: every day. */
-                                    weekdays?: number[];
-                                } | {
-                                    id: string;
-                                    /** @constant */
-                                    type: "wait_for";
-                                    event: string;
-                                    /** @description How long at most. ISO 8601: weeks, days of 24 hours, hours, minutes, seconds; at most P365D. */
-                                    timeout: string;
-                                    /** @description The steps after the event, of the same forms. */
-                                    steps: {
-                                        [key: string]: unknown;
-                                    }[];
-                                    /** @description The steps after the time-out, of the same forms. */
-                                    otherwise: {
-                                        [key: string]: unknown;
-                                    }[];
-                                } | {
-                                    id: string;
-                                    /** @constant */
-                                    type: "branch";
-                                    /** @description As the rule of a segment: see `docs/segments.md`. */
-                                    rule: {
-                                        [key: string]: unknown;
-                                    };
-                                    /** @description The steps if the rule is true, of the same forms. */
-                                    steps: {
-                                        [key: string]: unknown;
-                                    }[];
-                                    /** @description The steps if it is not, of the same forms. */
-                                    otherwise: {
-                                        [key: string]: unknown;
-                                    }[];
-                                } | {
-                                    id: string;
-                                    /** @constant */
-                                    type: "split";
-                                    /** @description The percents are 100 together. */
-                                    parts: {
-                                        /** @description In steps of 0.01. */
-                                        percent: number;
-                                        /** @description The steps of this part, of the same forms. */
-                                        steps: {
-                                            [key: string]: unknown;
-                                        }[];
-                                    }[];
-                                } | {
-                                    id: string;
-                                    /** @constant */
-                                    type: "update";
-                                    addTags: string[];
-                                    removeTags: string[];
-                                    /** @description Custom fields, as in the traits of an event; null clears one. */
-                                    traits: {
-                                        [key: string]: unknown;
-                                    };
-                                } | {
-                                    id: string;
-                                    /** @constant */
-                                    type: "exit";
-                                })[];
+                                steps: components["schemas"]["Step"][];
                                 /** @description Local time of the contact. `from` is in, `to` is out; null: none. To use those of the business, leave it out in a new campaign, or send `default`. An answer leaves it out then. */
                                 quietHours?: {
                                     /** @description Local, such as 09:00. */
@@ -12286,16 +11628,20 @@ export interface operations {
                                 waitsFor: {
                                     /** @constant */
                                     type: "wait";
+                                    /** @description How long. ISO 8601: weeks, days of 24 hours, hours, minutes, seconds; above zero and at most P365D. */
                                     for: string;
                                 } | {
                                     /** @constant */
                                     type: "wait_until";
+                                    /** @description Local, such as 09:00. */
                                     time: string;
+                                    /** @description 1 is Monday. Left out: every day. */
                                     weekdays?: number[];
                                 } | {
                                     /** @constant */
                                     type: "wait_for";
                                     event: string;
+                                    /** @description How long at most. ISO 8601: weeks, days of 24 hours, hours, minutes, seconds; above zero and at most P365D. */
                                     timeout: string;
                                 } | {
                                     /** @constant */
@@ -13793,11 +13139,11 @@ export interface operations {
                 "application/json": {
                     /** @description One address, for the steps of the channels that it fits, or one for each channel. A step of a channel without an address is skipped. */
                     to: string | {
-                        email?: string;
-                        sms?: string;
-                        whatsapp?: string;
-                        push?: string;
-                        webhook?: string;
+                        email?: string | null;
+                        sms?: string | null;
+                        whatsapp?: string | null;
+                        push?: string | null;
+                        webhook?: string | null;
                     };
                     /** @description Whose way it goes, and whose messages they are. Left out: the first way everywhere. */
                     contactId?: string | null;
@@ -16756,9 +16102,9 @@ export interface operations {
                     /** @constant */
                     provider: "log";
                     /** @description Messages in any second. Left out: no limit. */
-                    perSecond?: number;
+                    perSecond?: number | null;
                     /** @description Messages in a day of the business. Left out: no limit. */
-                    dailyBudget?: number;
+                    dailyBudget?: number | null;
                 } | {
                     /** @constant */
                     provider: "smtp";
@@ -16771,14 +16117,14 @@ export interface operations {
                      * @description A port from 1 to 65535.
                      * @default 587
                      */
-                    port?: number;
+                    port?: number | null;
                     /** @description True: encrypted from the start, as on port 465, where it is the default. False: encrypted by STARTTLS if the server offers it; with a user, only then (this machine excepted). */
-                    secure?: boolean;
+                    secure?: boolean | null;
                     /**
                      * @description A name of 1 to 320 characters. Leave it out for a server that needs no password.
                      * @example shop
                      */
-                    user?: string;
+                    user?: string | null;
                     /**
                      * @description An address such as `Shop <hello@shop.example>`.
                      * @example Shop <hello@shop.example>
@@ -16788,16 +16134,16 @@ export interface operations {
                      * @description Where answers go, if not to the sender.
                      * @example help@shop.example
                      */
-                    replyTo?: string;
+                    replyTo?: string | null;
                     /**
                      * @description Of the user: 1 to 1,024 characters. Never shown.
                      * @example secret
                      */
-                    password?: string;
+                    password?: string | null;
                     /** @description Messages in any second. Left out: no limit. */
-                    perSecond?: number;
+                    perSecond?: number | null;
                     /** @description Messages in a day of the business. Left out: no limit. */
-                    dailyBudget?: number;
+                    dailyBudget?: number | null;
                 } | {
                     /** @constant */
                     provider: "resend";
@@ -16810,26 +16156,26 @@ export interface operations {
                      * @description Where answers go, if not to the sender.
                      * @example help@shop.example
                      */
-                    replyTo?: string;
+                    replyTo?: string | null;
                     /**
                      * @description Another address of the API of the provider: http or https, without a password.
                      * @example https://api.provider.example
                      */
-                    baseUrl?: string;
+                    baseUrl?: string | null;
                     /**
                      * @description The API key, such as `re_…`. 1 to 1,024 characters. Never shown.
                      * @example secret
                      */
-                    apiKey?: string;
+                    apiKey?: string | null;
                     /**
                      * @description The signing secret of the webhook, such as `whsec_…`. 1 to 1,024 characters. Never shown.
                      * @example secret
                      */
-                    webhookSecret?: string;
+                    webhookSecret?: string | null;
                     /** @description Messages in any second. Left out: no limit. */
-                    perSecond?: number;
+                    perSecond?: number | null;
                     /** @description Messages in a day of the business. Left out: no limit. */
-                    dailyBudget?: number;
+                    dailyBudget?: number | null;
                 } | {
                     /** @constant */
                     provider: "postmark";
@@ -16842,36 +16188,36 @@ export interface operations {
                      * @description Where answers go, if not to the sender.
                      * @example help@shop.example
                      */
-                    replyTo?: string;
+                    replyTo?: string | null;
                     /**
                      * @description The id of a message stream. Marketing needs one of the type broadcast. Default: `outbound`.
                      * @example broadcast
                      */
-                    messageStream?: string;
+                    messageStream?: string | null;
                     /**
                      * @description The user name that callbacks bring: 1 to 320 characters, without a colon.
                      * @example sluice
                      */
-                    webhookUser?: string;
+                    webhookUser?: string | null;
                     /**
                      * @description Another address of the API of the provider: http or https, without a password.
                      * @example https://api.provider.example
                      */
-                    baseUrl?: string;
+                    baseUrl?: string | null;
                     /**
                      * @description The API token of the server. 1 to 1,024 characters. Never shown.
                      * @example secret
                      */
-                    serverToken?: string;
+                    serverToken?: string | null;
                     /**
                      * @description The password that callbacks bring. 1 to 1,024 characters. Never shown.
                      * @example secret
                      */
-                    webhookPassword?: string;
+                    webhookPassword?: string | null;
                     /** @description Messages in any second. Left out: no limit. */
-                    perSecond?: number;
+                    perSecond?: number | null;
                     /** @description Messages in a day of the business. Left out: no limit. */
-                    dailyBudget?: number;
+                    dailyBudget?: number | null;
                 } | {
                     /** @constant */
                     provider: "ses";
@@ -16884,7 +16230,7 @@ export interface operations {
                      * @description Where answers go, if not to the sender.
                      * @example help@shop.example
                      */
-                    replyTo?: string;
+                    replyTo?: string | null;
                     /**
                      * @description The region of AWS.
                      * @example eu-central-1
@@ -16899,21 +16245,21 @@ export interface operations {
                      * @description The configuration set whose events are published: those report the delivery.
                      * @example sluice
                      */
-                    configurationSet?: string;
+                    configurationSet?: string | null;
                     /**
                      * @description Another address of the API of the provider: http or https, without a password.
                      * @example https://api.provider.example
                      */
-                    baseUrl?: string;
+                    baseUrl?: string | null;
                     /**
                      * @description The secret access key. 1 to 1,024 characters. Never shown.
                      * @example secret
                      */
-                    secretAccessKey?: string;
+                    secretAccessKey?: string | null;
                     /** @description Messages in any second. Left out: no limit. */
-                    perSecond?: number;
+                    perSecond?: number | null;
                     /** @description Messages in a day of the business. Left out: no limit. */
-                    dailyBudget?: number;
+                    dailyBudget?: number | null;
                 } | {
                     /** @constant */
                     provider: "twilio";
@@ -16931,16 +16277,16 @@ export interface operations {
                      * @description Another address of the API of the provider: http or https, without a password.
                      * @example https://api.provider.example
                      */
-                    baseUrl?: string;
+                    baseUrl?: string | null;
                     /**
                      * @description The auth token of the account. 1 to 1,024 characters. Never shown.
                      * @example secret
                      */
-                    authToken?: string;
+                    authToken?: string | null;
                     /** @description Messages in any second. Left out: no limit. */
-                    perSecond?: number;
+                    perSecond?: number | null;
                     /** @description Messages in a day of the business. Left out: no limit. */
-                    dailyBudget?: number;
+                    dailyBudget?: number | null;
                 } | {
                     /** @constant */
                     provider: "meta";
@@ -16953,26 +16299,26 @@ export interface operations {
                      * @description Another address of the API of the provider: http or https, without a password.
                      * @example https://api.provider.example
                      */
-                    baseUrl?: string;
+                    baseUrl?: string | null;
                     /**
                      * @description The access token of a system user. 1 to 1,024 characters. Never shown.
                      * @example secret
                      */
-                    token?: string;
+                    token?: string | null;
                     /**
                      * @description The secret of the app, by which callbacks are signed. 1 to 1,024 characters. Never shown.
                      * @example secret
                      */
-                    appSecret?: string;
+                    appSecret?: string | null;
                     /**
                      * @description A word of your own, which Meta repeats when you enter the callback. 1 to 1,024 characters. Never shown.
                      * @example secret
                      */
-                    verifyToken?: string;
+                    verifyToken?: string | null;
                     /** @description Messages in any second. Left out: no limit. */
-                    perSecond?: number;
+                    perSecond?: number | null;
                     /** @description Messages in a day of the business. Left out: no limit. */
-                    dailyBudget?: number;
+                    dailyBudget?: number | null;
                 } | {
                     /** @constant */
                     provider: "webpush";
@@ -16985,22 +16331,22 @@ export interface operations {
                      * @description For how many seconds a message waits for a browser that is offline, at most four weeks.
                      * @default 259200
                      */
-                    ttl?: number;
+                    ttl?: number | null;
                     /**
                      * @description `very-low`, `low`, `normal` or `high`: how much battery of a device a message is worth.
                      * @default normal
                      * @example normal
                      */
-                    urgency?: string;
+                    urgency?: string | null;
                     /**
                      * @description The https address of the image beside the text.
                      * @example https://shop.example/icon.png
                      */
-                    icon?: string;
+                    icon?: string | null;
                     /** @description Messages in any second. Left out: no limit. */
-                    perSecond?: number;
+                    perSecond?: number | null;
                     /** @description Messages in a day of the business. Left out: no limit. */
-                    dailyBudget?: number;
+                    dailyBudget?: number | null;
                 } | {
                     /** @constant */
                     provider: "webhook";
@@ -17013,11 +16359,11 @@ export interface operations {
                      * @description The key of the signature: 16 to 256 characters, best `whsec_` and base64. Never shown.
                      * @example whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw
                      */
-                    secret?: string;
+                    secret?: string | null;
                     /** @description Messages in any second. Left out: no limit. */
-                    perSecond?: number;
+                    perSecond?: number | null;
                     /** @description Messages in a day of the business. Left out: no limit. */
-                    dailyBudget?: number;
+                    dailyBudget?: number | null;
                 };
             };
         };

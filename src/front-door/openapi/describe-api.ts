@@ -2,7 +2,7 @@
 import { type Operation } from './operation.ts'
 import { ERRORS, type ErrorCode } from '../../errors.ts'
 import { messageOf } from '../http/outcome-unknown.ts'
-import { describeAnswer, describeBody } from './describe-schema.ts'
+import { describeAnswer, describeBody, nameSchemas } from './describe-schema.ts'
 import type { Route } from '../app-context.ts'
 import {
   CAMPAIGN_EXAMPLE,
@@ -32,11 +32,13 @@ export function describeApi(routes: readonly Route[], description = DESCRIPTION)
     const item = (paths[path.replaceAll(/:(\w+)/g, '{$1}')] ??= {})
     item[method.toLowerCase()] = describeOperation(method, path, operation)
   }
+  const schemas: Document = {}
+  const named = nameSchemas(paths, schemas)
   return {
     openapi: '3.1.0',
     info: { title: 'Sluice', version: VERSION, description },
     servers: [{ url: '/' }],
-    paths,
+    paths: named,
     'x-errors': Object.entries(ERRORS).map(([code, { status, message }]) => ({ code, status, message })),
     components: {
       securitySchemes: {
@@ -47,7 +49,7 @@ export function describeApi(routes: readonly Route[], description = DESCRIPTION)
         ...(isForPages && { session: SESSION }),
       },
       headers: HEADERS,
-      schemas: { Failure: describeFailure(isForPages) },
+      schemas: { Failure: describeFailure(isForPages), ...schemas },
     },
   }
 }

@@ -8,7 +8,8 @@ import { nextLocalTime } from './local-time.ts'
 import { readDuration } from './read-duration.ts'
 import { hundredths } from './read-words.ts'
 import { shareOf } from './stable-hash.ts'
-import { type SendStep, type SplitStep, type Step, type UpdateStep, type WaitForStep, listsIn } from './steps.ts'
+import type { SendStep, SplitStep, Step, UpdateStep, WaitForStep } from './steps.ts'
+import { listsIn } from './walk-steps.ts'
 
 /** The step that an enrolment has reached. */
 export interface Position {

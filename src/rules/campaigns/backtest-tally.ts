@@ -3,7 +3,8 @@ import { addAmounts, amountToNumber } from '../events/money.ts'
 import type { MessageChannel } from '../messages/message-channel.ts'
 import type { SkipReason } from '../messages/message-reasons.ts'
 import type { Replayed } from './replay-contact.ts'
-import { type Step, walkSteps } from './steps.ts'
+import type { Step } from './steps.ts'
+import { walkSteps } from './walk-steps.ts'
 
 /** Number of examples in each list of a sample. */
 export const MAX_SAMPLES = 20

@@ -4,7 +4,8 @@ import { type Faults, addFaults, fault } from '../segments/reading/reading.ts'
 import { traitFaults } from '../identity/decide-edit.ts'
 import { checkBranch } from './check-branch.ts'
 import type { Definition } from './definition.ts'
-import { type Step, listsIn } from './steps.ts'
+import { type FieldKind, type FieldValues, type Step, fieldsOf } from './steps.ts'
+import { listsIn } from './walk-steps.ts'
 
 export interface CheckContext {
   /** Null: the campaign has no goal. */
@@ -30,14 +31,45 @@ function checkList(found: Faults, steps: readonly Step[], path: string, context:
   for (const [index, step] of steps.entries()) checkStep(found, step, `${path}[${index}]`, context)
 }
 
-function checkStep(found: Faults, step: Step, path: string, context: CheckContext): void {
-  if (step.type === 'wait_for' && step.event === context.goalEvent) fault(found, `${path}.event`, 'not_the_goal')
-  if (step.type === 'branch') addFaults(found, checkBranch(step, path, context.rules))
-  if (step.type === 'update')
+type Check<Value> = (found: Faults, value: Value, path: string, context: CheckContext) => void
+
+/** What is checked of each field. The lists of steps are checked by `checkList`. */
+const CHECKS: { [Kind in FieldKind]: Check<FieldValues[Kind]> | null } = {
+  channel: null,
+  template: null,
+  messageKind: null,
+  duration: null,
+  time: null,
+  weekdays: null,
+  event: (found, event, path, { goalEvent }) => {
+    if (event === goalEvent) fault(found, path, 'not_the_goal')
+  },
+  rule: (found, rule, path, { rules }) => addFaults(found, checkBranch(rule, path, rules)),
+  steps: null,
+  parts: null,
+  tags: null,
+  traits: (found, traits, path, { rules }) => {
+    const faults = traitFaults(rules.fields, traits)
     addFaults(
       found,
-      traitFaults(context.rules.fields, step.traits).map((one) => moveFault(one, `${path}.${one.path}`)),
+      faults.map((one) => moveFault(one, one.path.replace(/^traits/, path))),
     )
+  },
+}
+
+const checkField = <Kind extends FieldKind>(
+  found: Faults,
+  { path, context }: { path: string; context: CheckContext },
+  kind: Kind,
+  value: FieldValues[Kind],
+) => CHECKS[kind]?.(found, value, path, context)
+
+function checkStep(found: Faults, step: Step, path: string, context: CheckContext): void {
+  const values: Record<string, unknown> = step
+  for (const [name, { kind }] of fieldsOf(step.type)) {
+    const value = values[name] as FieldValues[FieldKind] | undefined
+    if (value !== undefined) checkField(found, { path: `${path}.${name}`, context }, kind, value)
+  }
   for (const list of listsIn(step)) checkList(found, list.steps, `${path}.${list.path}`, context)
 }
 

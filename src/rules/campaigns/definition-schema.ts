@@ -1,51 +1,24 @@
 /**
- * The definition of a campaign in the OpenAPI document. `readDefinition` checks what callers send: it handles nested
- * steps, names the step in each fault, and distinguishes null from absent.
+ * The definition of a campaign in the OpenAPI document. `readDefinition` checks what callers send: it names the step in
+ * each fault, and distinguishes null from absent.
  */
 import { type TSchema, Type } from '@sinclair/typebox'
-import { MESSAGE_CHANNELS } from '../messages/message-channel.ts'
-import { closed, oneOf, uuid } from '../schemas.ts'
+import { closed, oneOf } from '../schemas.ts'
 import {
   CAP_ACTIONS,
   MAX_AT_MOST,
   MAX_CAPS,
   MAX_CAP_DAYS,
-  MAX_EVENT,
   MAX_HOLD_OUT,
   MAX_LEVELS,
-  MAX_PARTS,
   MAX_STEPS,
-  MAX_STEP_ID,
   QUIET_HOURS_OF_BUSINESS,
 } from './definition.ts'
-import { MESSAGE_KINDS, type StepType } from './steps.ts'
-
-const time = Type.String({ pattern: '^([01]\\d|2[0-3]):[0-5]\\d$', description: 'Local, such as 09:00.' })
-const duration = (description: string) =>
-  Type.String({
-    description: `${description} ISO 8601: weeks, days of 24 hours, hours, minutes, seconds; at most P365D.`,
-  })
-const event = Type.String({ minLength: 1, maxLength: MAX_EVENT })
-const channel = oneOf(MESSAGE_CHANNELS)
-const weekdays = Type.Array(Type.Integer({ minimum: 1, maximum: 7 }), {
-  minItems: 1,
-  maxItems: 7,
-  description: '1 is Monday. Left out: every day.',
-})
-const tags = Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { maxItems: 50 })
-const traits = Type.Record(Type.String(), Type.Unknown(), {
-  description: 'Custom fields, as in the traits of an event; null clears one.',
-})
-const rule = Type.Record(Type.String(), Type.Unknown(), {
-  description: 'As the rule of a segment: see `docs/segments.md`.',
-})
-const inner = (when: string) =>
-  Type.Array(Type.Record(Type.String(), Type.Unknown()), { description: `The steps ${when}, of the same forms.` })
-const percent = Type.Number({ minimum: 0.01, maximum: 100, description: 'In steps of 0.01.' })
+import { type Optional, channel, inAnswers, stepsOf, time } from './step-schema.ts'
 
 export const QuietHoursSchema = Type.Object({ from: time, to: time }, closed)
 
-const capOf = (optional: (schema: TSchema) => TSchema) =>
+const capOf = (optional: Optional) =>
   Type.Object(
     {
       channel,
@@ -57,45 +30,12 @@ const capOf = (optional: (schema: TSchema) => TSchema) =>
   )
 
 /**
- * @param optional makes a field optional that callers may omit and that answers always contain
  * @param hours the forms of quiet hours
  */
-function definitionOf(optional: (schema: TSchema) => TSchema, hours: TSchema[]) {
-  const step = (type: StepType, fields: Record<string, TSchema>) =>
-    Type.Object(
-      { id: optional(Type.String({ minLength: 1, maxLength: MAX_STEP_ID })), type: Type.Literal(type), ...fields },
-      closed,
-    )
-  const steps = Type.Union([
-    step('send', { channel, template: uuid, kind: optional(oneOf(MESSAGE_KINDS)) }),
-    step('wait', { for: duration('How long.') }),
-    step('wait_until', { time, weekdays: Type.Optional(weekdays) }),
-    step('wait_for', {
-      event,
-      timeout: duration('How long at most.'),
-      steps: optional(inner('after the event')),
-      otherwise: optional(inner('after the time-out')),
-    }),
-    step('branch', {
-      rule,
-      steps: optional(inner('if the rule is true')),
-      otherwise: optional(inner('if it is not')),
-    }),
-    step('split', {
-      parts: Type.Array(Type.Object({ percent, steps: optional(inner('of this part')) }, closed), {
-        minItems: 1,
-        maxItems: MAX_PARTS,
-        description: 'The percents are 100 together.',
-      }),
-    }),
-    step('update', { addTags: optional(tags), removeTags: optional(tags), traits: optional(traits) }),
-    step('exit', {}),
-  ])
+function definitionOf(optional: Optional, hours: TSchema[]) {
   return {
     steps: optional(
-      Type.Array(steps, {
-        description: `Run from top to bottom; at most ${MAX_STEPS} with those inside, on ${MAX_LEVELS} levels.`,
-      }),
+      stepsOf(optional, `Run from top to bottom; at most ${MAX_STEPS} with those inside, on ${MAX_LEVELS} levels.`),
     ),
     quietHours: Type.Optional(
       Type.Union([QuietHoursSchema, Type.Null(), ...hours], {
@@ -127,10 +67,7 @@ function definitionOf(optional: (schema: TSchema) => TSchema, hours: TSchema[]) 
 export const SentDefinition = definitionOf(Type.Optional, [Type.Literal(QUIET_HOURS_OF_BUSINESS)])
 
 /** Fields of answers. */
-export const DefinitionReply = definitionOf((schema) => schema, [])
+export const DefinitionReply = definitionOf(inAnswers, [])
 
 export const SentCaps = Type.Array(capOf(Type.Optional), { maxItems: MAX_CAPS })
-export const CapsReply = Type.Array(
-  capOf((schema) => schema),
-  { maxItems: MAX_CAPS },
-)
+export const CapsReply = Type.Array(capOf(inAnswers), { maxItems: MAX_CAPS })

@@ -12,9 +12,19 @@ import {
 } from '../segments/reading/reading.ts'
 import { MAX_EVENT, MAX_LEVELS, MAX_PARTS, MAX_STEPS, MAX_STEP_ID } from './definition.ts'
 import { readDuration } from './read-duration.ts'
-import { readUpdate as readUpdateOf } from './read-update.ts'
-import { hundredths, readChannel, readPercent, readTime, take, takeObject } from './read-words.ts'
-import { MESSAGE_KINDS, STEP_TYPES, type SplitPart, type Step, type StepType } from './steps.ts'
+import { checkUpdate, readTagsOf, readTraitsOf } from './read-update.ts'
+import { hundredths, readPercent, readTime, take, takeObject } from './read-words.ts'
+import { MESSAGE_CHANNELS } from '../messages/message-channel.ts'
+import {
+  type FieldKind,
+  type FieldValues,
+  MESSAGE_KINDS,
+  STEP_TYPES,
+  type SplitPart,
+  type Step,
+  type StepType,
+  fieldsOf,
+} from './steps.ts'
 
 export interface StepContext {
   /** Custom fields of the business. */
@@ -34,12 +44,11 @@ interface StepReading extends Faults {
 
 /** Returns the steps without faulty ones. */
 export function readSteps({ faults }: Faults, raw: unknown, path: string, context: StepContext): Step[] {
-  return readList({ faults, context, ids: new Set(), count: 0 }, raw, path, 1)
+  return readList({ faults, context, ids: new Set(), count: 0 }, raw ?? [], path, 1)
 }
 
 /** @param level 1 for the top list */
 function readList(reading: StepReading, raw: unknown, path: string, level: number): Step[] {
-  if (raw === undefined) return []
   const steps: Step[] = []
   if (!Array.isArray(raw)) fault(reading, path, 'steps')
   else if (level > MAX_LEVELS && raw.length > 0) fault(reading, path, 'step_levels', { level, max: MAX_LEVELS })
@@ -55,17 +64,6 @@ function readList(reading: StepReading, raw: unknown, path: string, level: numbe
   return steps
 }
 
-const WORDS: Record<StepType, readonly string[]> = {
-  send: ['channel', 'template', 'kind'],
-  wait: ['for'],
-  wait_until: ['time', 'weekdays'],
-  wait_for: ['event', 'timeout', 'steps', 'otherwise'],
-  branch: ['rule', 'steps', 'otherwise'],
-  split: ['parts'],
-  update: ['addTags', 'removeTags', 'traits'],
-  exit: [],
-}
-
 function readStep(reading: StepReading, raw: unknown, path: string, level: number): Step | undefined {
   if (!isObject(raw)) {
     fault(reading, path, 'step')
@@ -73,10 +71,12 @@ function readStep(reading: StepReading, raw: unknown, path: string, level: numbe
   }
   const type = readOneOf(reading, take(raw, 'type'), `${path}.type`, STEP_TYPES)
   if (type === undefined) return undefined
-  takeObject(reading, raw, path, ['id', 'type', ...WORDS[type]])
+  takeObject(reading, raw, path, ['id', 'type', ...fieldsOf(type).map(([name]) => name)])
   const id = readId(reading, raw, path, type)
-  const step = READERS[type]({ reading, raw, path, level })
-  return id === undefined || step === undefined ? undefined : { id, ...step }
+  const fields = readFields(reading, raw, { path, type, level })
+  if (id === undefined || fields === undefined) return undefined
+  const step = { id, type, ...fields } as Step
+  return step.type !== 'update' || checkUpdate(reading, step, path) ? step : undefined
 }
 
 function readId(reading: StepReading, raw: RawObject, path: string, type: StepType): string | undefined {
@@ -92,42 +92,57 @@ function readId(reading: StepReading, raw: RawObject, path: string, type: StepTy
   return id
 }
 
-interface Raw {
-  reading: StepReading
-  raw: RawObject
-  path: string
-  level: number
+/** Undefined when a field has a fault. */
+function readFields(
+  reading: StepReading,
+  raw: RawObject,
+  { path, type, level }: { path: string; type: StepType; level: number },
+): Record<string, unknown> | undefined {
+  const values: Record<string, unknown> = {}
+  let isFaulty = false
+  for (const [name, field] of fieldsOf(type)) {
+    const sent = take(raw, name) ?? field.default
+    if (sent === undefined && field.isOptional) continue
+    const value = READERS[field.kind](reading, sent, `${path}.${name}`, level)
+    if (value === undefined) isFaulty = true
+    else values[name] = value
+  }
+  return isFaulty ? undefined : values
 }
 
-type Without<Part, Key extends PropertyKey> = Part extends unknown ? Omit<Part, Key> : never
-/** Undefined when it has a fault. */
-type Reader = (sent: Raw) => Without<Step, 'id'> | undefined
+/** Undefined when the value has a fault. */
+type Reader<Value> = (reading: StepReading, sent: unknown, path: string, level: number) => Value | undefined
 
-const READERS: Record<StepType, Reader> = {
-  send: readSend,
-  wait: readWait,
-  wait_until: readWaitUntil,
-  wait_for: readWaitFor,
-  branch: readBranch,
-  split: readSplit,
-  update: readUpdate,
-  exit: () => ({ type: 'exit' }),
+const READERS: { [Kind in FieldKind]: Reader<FieldValues[Kind]> } = {
+  channel: (reading, sent, path) => readOneOf(reading, sent, path, MESSAGE_CHANNELS),
+  template: readTemplate,
+  messageKind: (reading, sent, path) => readOneOf(reading, sent, path, MESSAGE_KINDS),
+  duration: readDurationOf,
+  time: readTime,
+  weekdays: readWeekdays,
+  event: (reading, sent, path) => {
+    const name = readName(reading, sent, path, MAX_EVENT)
+    return name === undefined ? undefined : trimText(name)
+  },
+  rule: (reading, sent, path) => {
+    const read = readRuleForm(sent, reading.context.fields, path)
+    if ('rule' in read) return read.rule
+    addFaults(reading, read.faults)
+    return undefined
+  },
+  steps: (reading, sent, path, level) => readList(reading, sent, path, level + 1),
+  parts: readParts,
+  tags: readTagsOf,
+  traits: readTraitsOf,
 }
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-function readSend({ reading, raw, path }: Raw): ReturnType<Reader> {
-  const channel = readChannel(reading, raw, path)
-  const sent = take(raw, 'template')
+function readTemplate(reading: Faults, sent: unknown, path: string): string | undefined {
   const template = typeof sent === 'string' ? trimText(sent).toLowerCase() : ''
-  if (!UUID.test(template)) fault(reading, `${path}.template`, 'template_id')
-  const kind = readOneOf(reading, take(raw, 'kind') ?? 'marketing', `${path}.kind`, MESSAGE_KINDS)
-  return channel && kind && { type: 'send', channel, template, kind }
-}
-
-function readWait({ reading, raw, path }: Raw): ReturnType<Reader> {
-  const duration = readDurationOf(reading, take(raw, 'for'), `${path}.for`)
-  return duration === undefined ? undefined : { type: 'wait', for: duration }
+  if (UUID.test(template)) return template
+  fault(reading, path, 'template_id')
+  return undefined
 }
 
 function readDurationOf(reading: Faults, raw: unknown, path: string): string | undefined {
@@ -137,11 +152,9 @@ function readDurationOf(reading: Faults, raw: unknown, path: string): string | u
   return undefined
 }
 
-function readWaitUntil({ reading, raw, path }: Raw): ReturnType<Reader> {
-  const time = readTime(reading, take(raw, 'time'), `${path}.time`)
-  const weekdays = take(raw, 'weekdays')
-  if (weekdays !== undefined && !areWeekdays(weekdays)) fault(reading, `${path}.weekdays`, 'weekdays')
-  else if (time !== undefined) return { type: 'wait_until', time, ...(weekdays !== undefined && { weekdays }) }
+function readWeekdays(reading: Faults, raw: unknown, path: string): number[] | undefined {
+  if (areWeekdays(raw)) return raw
+  fault(reading, path, 'weekdays')
   return undefined
 }
 
@@ -150,52 +163,22 @@ function areWeekdays(raw: unknown): raw is number[] {
   return new Set(raw).size === raw.length && raw.every((day) => Number.isInteger(day) && day >= 1 && day <= 7)
 }
 
-function readWaitFor({ reading, raw, path, level }: Raw): ReturnType<Reader> {
-  const event = readName(reading, take(raw, 'event'), `${path}.event`, MAX_EVENT)
-  const timeout = readDurationOf(reading, take(raw, 'timeout'), `${path}.timeout`)
-  const inner = readInner({ reading, raw, path, level })
-  return event === undefined || timeout === undefined
-    ? undefined
-    : { type: 'wait_for', event: trimText(event), timeout, ...inner }
-}
-
-function readBranch({ reading, raw, path, level }: Raw): ReturnType<Reader> {
-  const read = readRuleForm(take(raw, 'rule'), reading.context.fields, `${path}.rule`)
-  if ('faults' in read) addFaults(reading, read.faults)
-  const inner = readInner({ reading, raw, path, level })
-  return 'rule' in read ? { type: 'branch', rule: read.rule, ...inner } : undefined
-}
-
-function readInner({ reading, raw, path, level }: Raw): { steps: Step[]; otherwise: Step[] } {
-  return {
-    steps: readList(reading, take(raw, 'steps'), `${path}.steps`, level + 1),
-    otherwise: readList(reading, take(raw, 'otherwise'), `${path}.otherwise`, level + 1),
-  }
-}
-
-function readSplit({ reading, raw, path, level }: Raw): ReturnType<Reader> {
-  const sent = take(raw, 'parts')
+function readParts(reading: StepReading, sent: unknown, path: string, level: number): SplitPart[] | undefined {
   if (!Array.isArray(sent) || sent.length === 0 || sent.length > MAX_PARTS) {
-    fault(reading, `${path}.parts`, 'parts', { max: MAX_PARTS })
+    fault(reading, path, 'parts', { max: MAX_PARTS })
     return undefined
   }
-  const parts = sent.flatMap((part: unknown, index) => readPart(reading, part, `${path}.parts[${index}]`, level) ?? [])
+  const parts = sent.flatMap((part: unknown, index) => readPart(reading, part, `${path}[${index}]`, level) ?? [])
   const sum = parts.reduce((sum, { percent }) => sum + hundredths(percent), 0)
   // Faulty parts are not in the sum.
-  if (parts.length === sent.length && sum !== 10_000)
-    fault(reading, `${path}.parts`, 'hundred_percent', { sum: sum / 100 })
-  return { type: 'split', parts }
-}
-
-function readUpdate({ reading, raw, path }: Raw): ReturnType<Reader> {
-  const update = readUpdateOf(reading, raw, path)
-  return update && { type: 'update', ...update }
+  if (parts.length === sent.length && sum !== 10_000) fault(reading, path, 'hundred_percent', { sum: sum / 100 })
+  return parts
 }
 
 function readPart(reading: StepReading, raw: unknown, path: string, level: number): SplitPart | undefined {
   const part = takeObject(reading, raw, path, ['percent', 'steps'])
   if (part === undefined) return undefined
   const percent = readPercent(reading, take(part, 'percent'), `${path}.percent`, { min: 0.01, max: 100 })
-  const steps = readList(reading, take(part, 'steps'), `${path}.steps`, level + 1)
+  const steps = readList(reading, take(part, 'steps') ?? [], `${path}.steps`, level + 1)
   return percent === undefined ? undefined : { percent, steps }
 }

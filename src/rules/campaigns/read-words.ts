@@ -28,7 +28,7 @@ export function takeObject(
 export const readChannel = (reading: Faults, raw: RawObject, path: string): MessageChannel | undefined =>
   readOneOf(reading, take(raw, 'channel'), `${path}.channel`, MESSAGE_CHANNELS)
 
-const TIME = /^([01]\d|2[0-3]):[0-5]\d$/
+export const TIME = /^([01]\d|2[0-3]):[0-5]\d$/
 
 /** A local time. */
 export function readTime(reading: Faults, raw: unknown, path: string): string | undefined {

@@ -1,18 +1,94 @@
-/** The steps of a campaign as they are stored (campaigns, "A campaign"). `read-steps.ts` reads them from requests. */
+/**
+ * The types of steps, one row each, in the order of the contract, and the steps of a campaign as they are stored. From
+ * the rows come the type `Step`, the reader with its faults (`read-steps.ts`), the OpenAPI schema (`step-schema.ts`),
+ * and the new steps of the dashboard. docs/development.md says what else a new type needs.
+ */
 import type { TraitValue } from '../events/facts.ts'
 import type { MessageChannel } from '../messages/message-channel.ts'
 import type { Rule } from '../segments/rule.ts'
 
-/** In the order of the contract. */
-export const STEP_TYPES = ['send', 'wait', 'wait_until', 'wait_for', 'branch', 'split', 'update', 'exit'] as const
-export type StepType = (typeof STEP_TYPES)[number]
+/** A field of a step. */
+export interface StepField {
+  kind: FieldKind
+  /** Callers may omit the field then. Answers always contain it. */
+  default?: unknown
+  /** Callers and answers may omit it. */
+  isOptional?: true
+  /** In the OpenAPI document. */
+  description?: string
+  /** In a new step of the dashboard, if it is not the value for its kind. */
+  initial?: unknown
+}
 
-export type Step = SendStep | WaitStep | WaitUntilStep | WaitForStep | BranchStep | SplitStep | UpdateStep | ExitStep
+interface StepRow {
+  /** Enrolments wait here. `explain` shows the step with its fields. */
+  isWait?: true
+  fields: Readonly<Record<string, StepField>>
+}
 
-interface AnyStep<Type extends StepType> {
-  /** Unique in the campaign, over all lists of its steps. */
-  id: string
-  type: Type
+const inner = (when: string) => ({ kind: 'steps', default: [], description: `The steps ${when}.` }) as const
+const tags = { kind: 'tags', default: [] } as const
+
+export const STEPS = {
+  send: {
+    fields: {
+      channel: { kind: 'channel' },
+      template: { kind: 'template' },
+      kind: { kind: 'messageKind', default: 'marketing' },
+    },
+  },
+  wait: { isWait: true, fields: { for: { kind: 'duration', description: 'How long.' } } },
+  wait_until: { isWait: true, fields: { time: { kind: 'time' }, weekdays: { kind: 'weekdays', isOptional: true } } },
+  wait_for: {
+    isWait: true,
+    fields: {
+      event: { kind: 'event' },
+      timeout: { kind: 'duration', description: 'How long at most.', initial: 'P7D' },
+      steps: inner('after the event'),
+      otherwise: inner('after the time-out'),
+    },
+  },
+  branch: {
+    fields: {
+      rule: { kind: 'rule' },
+      steps: inner('if the rule is true'),
+      otherwise: inner('if it is not'),
+    },
+  },
+  split: { fields: { parts: { kind: 'parts' } } },
+  update: { fields: { addTags: tags, removeTags: tags, traits: { kind: 'traits', default: {} } } },
+  exit: { fields: {} },
+} as const satisfies Readonly<Record<string, StepRow>>
+
+/** The kinds of fields, and the types of their values. */
+export interface FieldValues {
+  channel: MessageChannel
+  /** Id of the template. */
+  template: string
+  messageKind: MessageKind
+  /** An ISO 8601 duration. `readDuration` returns its milliseconds. */
+  duration: string
+  /** `HH:MM`, local. */
+  time: string
+  /** 1 is Monday. Absent: every day. */
+  weekdays: number[]
+  /** Name of an event that the enrolment waits for. */
+  event: string
+  /** As it was written: resolve it before testing it. */
+  rule: Rule
+  steps: Step[]
+  parts: SplitPart[]
+  /** No tag is in two lists of a step. */
+  tags: string[]
+  /** Values that are not named stay unchanged. Null clears a field. */
+  traits: Record<string, TraitValue>
+}
+export type FieldKind = keyof FieldValues
+
+export interface SplitPart {
+  /** In steps of 0.01. The shares of a split add up to 100. */
+  percent: number
+  steps: Step[]
 }
 
 export const MESSAGE_KINDS = ['marketing', 'transactional'] as const
@@ -21,82 +97,24 @@ export const MESSAGE_KINDS = ['marketing', 'transactional'] as const
  */
 export type MessageKind = (typeof MESSAGE_KINDS)[number]
 
-export interface SendStep extends AnyStep<'send'> {
-  channel: MessageChannel
-  /** Id of the template. */
-  template: string
-  kind: MessageKind
-}
+export type Rows = typeof STEPS
+export type StepType = keyof Rows
+export const STEP_TYPES = Object.keys(STEPS) as StepType[]
 
-export interface WaitStep extends AnyStep<'wait'> {
-  /** An ISO 8601 duration. `readDuration` returns its milliseconds. */
-  for: string
-}
+type ValueOf<Field> = Field extends { kind: infer Kind extends FieldKind } ? FieldValues[Kind] : never
+export type Fields<Row> = {
+  -readonly [Name in keyof Row as Row[Name] extends { isOptional: true } ? never : Name]: ValueOf<Row[Name]>
+} & { -readonly [Name in keyof Row as Row[Name] extends { isOptional: true } ? Name : never]?: ValueOf<Row[Name]> }
+export type Flat<Part> = { [Name in keyof Part]: Part[Name] }
+/** `id`: unique in the campaign, over all lists of its steps. */
+export type StepOf<Type extends StepType> = Flat<{ id: string; type: Type } & Fields<Rows[Type]['fields']>>
+export type Step = { [Type in StepType]: StepOf<Type> }[StepType]
 
-export interface WaitUntilStep extends AnyStep<'wait_until'> {
-  /** `HH:MM`, local. */
-  time: string
-  /** 1 is Monday. Absent: every day. */
-  weekdays?: number[]
-}
+export type SendStep = StepOf<'send'>
+export type WaitForStep = StepOf<'wait_for'>
+export type BranchStep = StepOf<'branch'>
+export type SplitStep = StepOf<'split'>
+export type UpdateStep = StepOf<'update'>
 
-export interface WaitForStep extends AnyStep<'wait_for'> {
-  event: string
-  /** An ISO 8601 duration. */
-  timeout: string
-  /** Steps after the event. */
-  steps: Step[]
-  /** Steps after the time-out. */
-  otherwise: Step[]
-}
-
-export interface BranchStep extends AnyStep<'branch'> {
-  /** As it was written: resolve it before testing it. */
-  rule: Rule
-  steps: Step[]
-  otherwise: Step[]
-}
-
-export interface SplitStep extends AnyStep<'split'> {
-  parts: SplitPart[]
-}
-
-export interface SplitPart {
-  /** In steps of 0.01. The shares of a split add up to 100. */
-  percent: number
-  steps: Step[]
-}
-
-/** No tag is in both lists. Values that are not named stay unchanged. */
-export interface UpdateStep extends AnyStep<'update'> {
-  addTags: string[]
-  removeTags: string[]
-  /** Null clears a field. */
-  traits: Record<string, TraitValue>
-}
-
-export type ExitStep = AnyStep<'exit'>
-
-/** The lists of steps inside a step, each with its path from the step. */
-export function listsIn(step: Step): { path: string; steps: Step[] }[] {
-  switch (step.type) {
-    case 'wait_for':
-    case 'branch':
-      return [
-        { path: 'steps', steps: step.steps },
-        { path: 'otherwise', steps: step.otherwise },
-      ]
-    case 'split':
-      return step.parts.map(({ steps }, index) => ({ path: `parts[${index}].steps`, steps }))
-    default:
-      return []
-  }
-}
-
-/** All steps with their paths, such as `steps[0].otherwise[1]`, from top to bottom. */
-export function walkSteps(steps: readonly Step[], path = 'steps'): { step: Step; path: string }[] {
-  return steps.flatMap((step, index) => {
-    const at = `${path}[${index}]`
-    return [{ step, path: at }, ...listsIn(step).flatMap((list) => walkSteps(list.steps, `${at}.${list.path}`))]
-  })
-}
+export type NamedField = [name: string, field: StepField]
+export const fieldsOf = (type: StepType): NamedField[] => Object.entries(STEPS[type].fields)

@@ -1,11 +1,10 @@
 import type { HeldBy } from './checked-send.ts'
 import type { Step } from './steps.ts'
+import { type StepWait, isWait, waitAt } from './step-waits.ts'
 
 /** What an active enrolment waits for, in the terms of steps, quiet hours and caps. */
 export type WaitsFor =
-  | { type: 'wait'; for: string }
-  | { type: 'wait_until'; time: string; weekdays?: number[] }
-  | { type: 'wait_for'; event: string; timeout: string }
+  | StepWait
   | HeldBy
   /** `attempts` so far. */
   | { type: 'retry'; attempts: number }
@@ -39,22 +38,16 @@ export interface WaitingEnrolment {
 export function waitsFor({ step, goal, ...waiting }: WaitingEnrolment): WaitsFor | null {
   if (step === null) return goal === null ? null : { type: 'goal', event: goal }
   if (waiting.isHeld) return { type: 'resume' }
+  if (isWait(step)) return waitAt(step)
   switch (step.type) {
-    case 'wait':
-      return { type: 'wait', for: step.for }
-    case 'wait_until': {
-      const { time, weekdays } = step
-      return { type: 'wait_until', time, ...(weekdays && { weekdays }) }
-    }
-    case 'wait_for':
-      return { type: 'wait_for', event: step.event, timeout: step.timeout }
     case 'branch':
       return waiting.isAsking ? { type: 'timeline' } : null
     case 'update':
       return waiting.isSettled ? null : { type: 'update' }
     case 'send':
       return waiting.isSettled ? null : waitOfMessage(waiting)
-    default:
+    case 'split':
+    case 'exit':
       return null
   }
 }

@@ -5,7 +5,7 @@ import { sanitiseText } from './text.ts'
 
 const KEY = /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/
 const MAX_KEY = 64
-const MAX_TEXT = 4096
+export const MAX_TRAIT = 4096
 /** The maximum number of traits of one call: no business has more fields. */
 const MAX_TRAITS = 500
 /** Without these limits, a body with many keys would produce warnings or faults many times its size. */
@@ -52,8 +52,8 @@ export function readTraits(raw: Record<string, unknown>): {
 
 function reasonToSkip(key: string, value: TraitValue): string | undefined {
   if (key.length > MAX_KEY || !KEY.test(key)) return `a trait key is snake_case and at most ${MAX_KEY} characters`
-  const isTooLong = typeof value === 'string' && value.length > MAX_TEXT
-  return isTooLong ? `a text is at most ${MAX_TEXT} characters` : undefined
+  const isTooLong = typeof value === 'string' && value.length > MAX_TRAIT
+  return isTooLong ? `a text is at most ${MAX_TRAIT} characters` : undefined
 }
 
 const count = (traits: number, more = '') => `${traits}${more} ${traits === 1 ? 'trait was' : 'traits were'}`

@@ -3,17 +3,20 @@ import { Type } from '@sinclair/typebox'
 import { Ajv } from 'ajv'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { describeBody } from '../../../src/front-door/openapi/describe-schema.ts'
 import { DefinitionReply, SentDefinition } from '../../../src/rules/campaigns/definition-schema.ts'
-import { STEP_TYPES } from '../../../src/rules/campaigns/steps.ts'
+import { readDefinition } from '../../../src/rules/campaigns/read-definition.ts'
+import { STEP_TYPES, type StepType, fieldsOf } from '../../../src/rules/campaigns/steps.ts'
+import { sentListsIn } from '../../../src/rules/campaigns/walk-steps.ts'
+import type { Fault } from '../../../src/rules/faults.ts'
 import { runs } from '../../support/runs.ts'
 import { stepsOf } from './definitions.ts'
-import { SEND, definitionOf, faultsOf } from './read.ts'
+import { SEND, contextOf, definitionOf, faultsOf } from './read.ts'
 
-const ajv = new Ajv({ strict: false, allErrors: true, validateFormats: false })
-const [isSent, isReply] = [ajv.compile(Type.Object(SentDefinition)), ajv.compile(Type.Object(DefinitionReply))]
-
-const withoutNulls = (sent: unknown): unknown =>
-  JSON.parse(JSON.stringify(sent, (_, value: unknown) => (value === null ? undefined : value)))
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+const ajv = new Ajv({ strict: false, allErrors: true, formats: { uuid: UUID } })
+const isSent = ajv.compile(describeBody(Type.Object(SentDefinition)))
+const isReply = ajv.compile(Type.Object(DefinitionReply))
 
 test('fit every definition that can be sent and be read', () => {
   const cap = { channel: 'email', atMost: 1, days: 0.5 }
@@ -30,7 +33,7 @@ test('fit every definition that can be sent and be read', () => {
   fc.assert(
     fc.property(body, (body) => {
       const definition = definitionOf(body)
-      isSent(withoutNulls(body))
+      isSent(body)
       expect(isSent.errors).toBeNull()
       isReply(definition)
       expect(isReply.errors).toBeNull()
@@ -41,6 +44,49 @@ test('fit every definition that can be sent and be read', () => {
   expect(isReply({ steps: [], quietHours: null, caps: [], holdOut: 0, tracking: { opens: true, clicks: true } })).toBe(
     true,
   )
+})
+
+/** What no schema can say. */
+const UNSAID: readonly unknown[] = ['hundred_percent', 'an_update', 'in_both_tags', 'step_id_twice']
+const isSaid = ({ code }: Fault) => !UNSAID.includes(code)
+
+const WRONG: readonly unknown[] = [undefined, null, 7, true, '', 'text', 'x'.repeat(65), [], [7], [null], {}]
+
+const allIn = (steps: unknown): Record<string, unknown>[] =>
+  (Array.isArray(steps) ? (steps as Record<string, unknown>[]) : []).flatMap((step) => [
+    step,
+    ...sentListsIn(step).flatMap((list) => allIn(list.steps)),
+  ])
+
+/** Steps with one field that has another value, or that the type does not have. */
+const mutated = fc
+  .tuple(stepsOf(3), fc.nat(), fc.nat(), fc.constantFrom(...WRONG))
+  .map(([steps, at, choice, value]) => {
+    const sent = structuredClone(steps)
+    const all = allIn(sent)
+    const step = all[at % Math.max(1, all.length)]
+    if (step === undefined) return sent
+    const own = fieldsOf(step['type'] as StepType).filter(([, { kind }]) => kind !== 'rule')
+    const fields = ['id', 'type', 'more', ...own.map(([name]) => name)]
+    const field = fields[choice % fields.length] ?? ''
+    // The reader ignores an unknown field that is null. The schema does not say so.
+    step[field] = field === 'more' ? (value ?? 1) : value
+    return sent
+  })
+
+test('refuse and accept what the reader refuses and accepts', () => {
+  const seen = { refused: 0, accepted: 0 }
+  fc.assert(
+    fc.property(mutated, (steps) => {
+      const read = readDefinition({ steps }, contextOf())
+      const faults = 'faults' in read ? read.faults.filter(isSaid) : []
+      const sent: unknown = JSON.parse(JSON.stringify({ steps }))
+      expect([steps, faults, isSent(sent)]).toEqual([steps, faults, faults.length === 0])
+      seen[faults.length === 0 ? 'accepted' : 'refused'] += 1
+    }),
+    { numRuns: runs(3000) },
+  )
+  expect(Math.min(seen.refused, seen.accepted)).toBeGreaterThan(10)
 })
 
 test('no answer says `default`', () => {

@@ -6,7 +6,8 @@ import type { EventTrigger } from '../../../src/rules/campaigns/event-trigger.ts
 import { readWebTrigger } from '../../../src/rules/campaigns/read-web-trigger.ts'
 import type { WebTrigger } from '../../../src/rules/campaigns/web-trigger.ts'
 import { readEventTrigger } from '../../../src/rules/campaigns/read-event-trigger.ts'
-import { STEP_TYPES, walkSteps } from '../../../src/rules/campaigns/steps.ts'
+import { STEP_TYPES } from '../../../src/rules/campaigns/steps.ts'
+import { walkSteps } from '../../../src/rules/campaigns/walk-steps.ts'
 import { definitionOf } from './read.ts'
 
 const page = readFileSync(new URL('../../../docs/campaigns.md', import.meta.url), 'utf8')

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { readDefinition } from '../../../src/rules/campaigns/read-definition.ts'
 import { readDuration } from '../../../src/rules/campaigns/read-duration.ts'
-import { walkSteps } from '../../../src/rules/campaigns/steps.ts'
+import { walkSteps } from '../../../src/rules/campaigns/walk-steps.ts'
 import { EXIT, RULE, SEND, TEMPLATE, WAIT, contextOf, definitionOf, faultsOf } from './read.ts'
 
 const times = <Item>(count: number, item: Item): Item[] => Array.from({ length: count }, () => item)

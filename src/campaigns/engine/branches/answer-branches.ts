@@ -6,7 +6,7 @@
  */
 import type { Config } from '../../../config.ts'
 import type { Logger } from '../../../log.ts'
-import { walkSteps } from '../../../rules/campaigns/steps.ts'
+import { walkSteps } from '../../../rules/campaigns/walk-steps.ts'
 import type { Rule } from '../../../rules/segments/rule.ts'
 import { loadDefinitions } from '../../../segments/load-definitions.ts'
 import type { Postponed } from '../../../segments/windows/postponed.ts'

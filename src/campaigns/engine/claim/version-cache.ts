@@ -1,6 +1,6 @@
 /** Caches the versions of published campaigns, which never change. */
 import type { Definition } from '../../../rules/campaigns/definition.ts'
-import { walkSteps } from '../../../rules/campaigns/steps.ts'
+import { valuesIn } from '../../../rules/campaigns/walk-steps.ts'
 import type { MessageChannel } from '../../../rules/messages/message-channel.ts'
 import type { Queryable } from '../../../stores/postgres.ts'
 import { type VersionKey, readVersion } from '../../versions.ts'
@@ -41,12 +41,11 @@ export function createVersionCache(): VersionCache {
 
 function digest(definition: Definition | null): Version | null {
   if (definition === null) return null
-  const steps = walkSteps(definition.steps).map(({ step }) => step)
-  const channels = [...new Set(steps.flatMap((step) => (step.type === 'send' ? [step.channel] : [])))]
+  const { steps } = definition
   return {
     definition,
-    channels,
-    awaited: [...new Set(steps.flatMap((step) => (step.type === 'wait_for' ? [step.event] : [])))],
-    hasBranches: steps.some(({ type }) => type === 'branch'),
+    channels: [...new Set(valuesIn(steps, 'channel'))],
+    awaited: [...new Set(valuesIn(steps, 'event'))],
+    hasBranches: valuesIn(steps, 'rule').length > 0,
   }
 }

@@ -4,6 +4,7 @@ import { MAX_EXPLAINED } from '../../../campaigns/explain-campaign.ts'
 import { CapsReply, QuietHoursSchema } from '../../../rules/campaigns/definition-schema.ts'
 import { NOT_ENTERED } from '../../../rules/campaigns/explain-triggers.ts'
 import { SETTERS, type SetBy } from '../../../rules/campaigns/messaging.ts'
+import { waitSchemas } from '../../../rules/campaigns/step-schema.ts'
 import { MESSAGE_KINDS } from '../../../rules/campaigns/steps.ts'
 import { MESSAGE_CHANNELS } from '../../../rules/messages/message-channel.ts'
 import { messageFields } from '../messages/schemas.ts'
@@ -28,12 +29,7 @@ const heldBy = [
 
 const waitsFor = Type.Union(
   [
-    Type.Object({ type: Type.Literal('wait'), for: text }, closed),
-    Type.Object(
-      { type: Type.Literal('wait_until'), time: text, weekdays: Type.Optional(Type.Array(Type.Integer())) },
-      closed,
-    ),
-    Type.Object({ type: Type.Literal('wait_for'), event: text, timeout: text }, closed),
+    ...waitSchemas(),
     ...heldBy,
     Type.Object({ type: Type.Literal('retry'), attempts: count }, closed),
     Type.Object({ type: Type.Literal('timeline') }, closed),

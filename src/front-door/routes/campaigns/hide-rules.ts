@@ -1,5 +1,6 @@
 import type { CampaignTrigger, ListedCampaign } from '../../../campaigns/campaign.ts'
-import { type Step, type SplitPart } from '../../../rules/campaigns/steps.ts'
+import type { Step } from '../../../rules/campaigns/steps.ts'
+import { mapLists } from '../../../rules/campaigns/walk-steps.ts'
 import { hideText, hideValues } from '../segments/hide-values.ts'
 
 /** Removes the texts from the conditions of the trigger. */
@@ -15,22 +16,6 @@ const withoutTexts = (trigger: CampaignTrigger): CampaignTrigger =>
 export const hideInSteps = (steps: readonly Step[]): Step[] => steps.map(hideInStep)
 
 function hideInStep(step: Step): Step {
-  switch (step.type) {
-    case 'branch':
-      return { ...step, rule: hideValues(step.rule), ...innerOf(step) }
-    case 'wait_for':
-      return { ...step, ...innerOf(step) }
-    case 'split':
-      return {
-        ...step,
-        parts: step.parts.map((part): SplitPart => ({ ...part, steps: hideInSteps(part.steps) })),
-      }
-    default:
-      return step
-  }
+  const hidden = step.type === 'branch' ? { ...step, rule: hideValues(step.rule) } : step
+  return mapLists(hidden, hideInSteps)
 }
-
-const innerOf = ({ steps, otherwise }: { steps: Step[]; otherwise: Step[] }) => ({
-  steps: hideInSteps(steps),
-  otherwise: hideInSteps(otherwise),
-})

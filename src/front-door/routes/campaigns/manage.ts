@@ -10,7 +10,7 @@ import { MAX_VERSIONS } from '../../../campaigns/versions.ts'
 import { warnOfMissingUnsubscribe } from '../../../campaigns/warn-of-unsubscribe.ts'
 import { RequestError } from '../../../errors.ts'
 import { publicAddress } from '../../../messages/public-links.ts'
-import { walkSteps } from '../../../rules/campaigns/steps.ts'
+import { valuesIn } from '../../../rules/campaigns/walk-steps.ts'
 import { faultOf } from '../../../rules/faults.ts'
 import type { Handler, Principal } from '../../access/principal.ts'
 import type { AppContext, Reply, RequestContext } from '../../app-context.ts'
@@ -133,7 +133,7 @@ export async function postPublish(app: AppContext, context: RequestContext, prin
 
 /** Returns a warning when messages would contain links that nobody can follow, because PUBLIC_URL is not set. */
 function warnOfLinks(config: AppContext['config'], { steps, tracking }: Campaign): string[] {
-  const channels = walkSteps(steps).flatMap(({ step }) => (step.type === 'send' ? [step.channel] : []))
+  const channels = valuesIn(steps, 'channel')
   if (config.publicUrl !== undefined || channels.every((channel) => channel === 'webhook')) return []
   const isTracked = channels.includes('email') && (tracking.opens || tracking.clicks)
   const untracked = isTracked ? 'opens and clicks are not recorded, and ' : ''

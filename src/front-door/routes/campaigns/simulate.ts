@@ -9,7 +9,7 @@ import { RequestError } from '../../../errors.ts'
 import { inertLinks } from '../../../messages/public-links.ts'
 import { checkBranch } from '../../../rules/campaigns/check-branch.ts'
 import { withMessaging } from '../../../rules/campaigns/messaging.ts'
-import { walkSteps } from '../../../rules/campaigns/steps.ts'
+import { walkSteps } from '../../../rules/campaigns/walk-steps.ts'
 import { type Definitions, loadDefinitions, rulesOf } from '../../../segments/load-definitions.ts'
 import type { Principal } from '../../access/principal.ts'
 import type { AppContext, Reply, RequestContext } from '../../app-context.ts'
@@ -56,7 +56,7 @@ export async function postSimulate(app: AppContext, context: RequestContext, pri
 export function refuseBranches({ steps }: Campaign, definitions: Definitions): void {
   const rules = { fields: definitions.fields, segments: rulesOf(definitions) }
   const faults = walkSteps(steps).flatMap(({ step, path }) =>
-    step.type === 'branch' ? checkBranch(step, path, rules) : [],
+    step.type === 'branch' ? checkBranch(step.rule, `${path}.rule`, rules) : [],
   )
   if (faults.length > 0) throw invalidRequest(faults)
 }

@@ -1,6 +1,7 @@
 /** The steps of a campaign, and what they do in words. */
 import { numberOf } from '../../../../rules/campaigns/step-number.ts'
-import { type Step as StoredStep, walkSteps as walkPaths } from '../../../../rules/campaigns/steps.ts'
+import type { Step as StoredStep } from '../../../../rules/campaigns/steps.ts'
+import { walkSteps as walkPaths } from '../../../../rules/campaigns/walk-steps.ts'
 import { locale } from '../../format.ts'
 import { textsOf } from '../../texts/index.ts'
 import { entryOf } from '../rules/entry-of.ts'

@@ -1,0 +1,31 @@
+/** The steps at which enrolments wait, and what they wait for there. */
+import {
+  STEPS,
+  STEP_TYPES,
+  type Fields,
+  type Flat,
+  type NamedField,
+  type Rows,
+  type Step,
+  type StepType,
+  fieldsOf,
+} from './steps.ts'
+import { type ListKind, isListKind } from './walk-steps.ts'
+
+type WaitType = { [Type in StepType]: Rows[Type] extends { isWait: true } ? Type : never }[StepType]
+type WaitOf<Type extends WaitType> = Flat<{ type: Type } & Fields<Without<Rows[Type]['fields'], { kind: ListKind }>>>
+type Without<Row, Part> = { [Name in keyof Row as Row[Name] extends Part ? never : Name]: Row[Name] }
+/** What an enrolment at a step waits for: the fields of the step, without the steps inside it. */
+export type StepWait = { [Type in WaitType]: WaitOf<Type> }[WaitType]
+export const WAIT_TYPES = STEP_TYPES.filter((type): type is WaitType => 'isWait' in STEPS[type])
+
+export const waitFieldsOf = (type: WaitType): NamedField[] => fieldsOf(type).filter(([, { kind }]) => !isListKind(kind))
+
+export type WaitStep = Extract<Step, { type: WaitType }>
+export const isWait = (step: Step): step is WaitStep => 'isWait' in STEPS[step.type]
+
+export function waitAt(step: WaitStep): StepWait {
+  const values: Record<string, unknown> = step
+  const shown = waitFieldsOf(step.type).filter(([name]) => values[name] !== undefined)
+  return { type: step.type, ...Object.fromEntries(shown.map(([name]) => [name, values[name]])) } as StepWait
+}
