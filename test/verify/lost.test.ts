@@ -1,6 +1,6 @@
 // @long
 /** A ClickHouse that lost tables, came back from a backup, or lost data that is no longer in the outbox. */
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { listClickHouse } from '../../src/migrate/migrate.ts'
 import { eventFact, identify, identifyFact, NOW, track } from '../support/facts.ts'
 import { captureOf, hitOf } from '../web-events/web-lab.ts'
@@ -9,13 +9,17 @@ import { makePeople, openVerifyLab, type People, type VerifyLab } from './verify
 // Several runs of `verify` per test. Each takes some hundred milliseconds on an idle machine.
 let lab: VerifyLab
 let people: People
-afterEach(() => lab?.close())
-// A new lab for each test: otherwise, the damage of another test would also be compared and repaired.
-beforeEach(async () => {
+beforeAll(async () => {
   lab = await openVerifyLab()
+})
+afterAll(() => lab?.close())
+// New people for each test, and only they are compared: the damage of other tests remains.
+beforeEach(async () => {
   people = await makePeople(lab)
   await lab.shipped()
 })
+
+const verifyTheirs = (...words: string[]) => lab.verify('--business', people.businessId, ...words)
 
 const BROWSERS = ['visitors', 'visitor_links', 'visitor_touches']
 const TABLES = ['events', 'event_statistics', 'contact_snapshots', 'contact_redirects', ...BROWSERS]
@@ -35,7 +39,7 @@ async function count(table: string, where: string): Promise<number> {
 // damage.test.ts covers a table that lacks all data of one business.
 test('all that the outbox holds is restored', async () => {
   await truncate(...TABLES)
-  const before = await lab.verify('--business', people.businessId)
+  const before = await verifyTheirs()
   expect(before).toMatchObject({ exitCode: 1, agree: false, notCompared: 0 })
   expect(before.found).toEqual({
     events: 4,
@@ -47,27 +51,11 @@ test('all that the outbox holds is restored', async () => {
     visitor: 2,
     erasure: 1,
   })
-  expect(await lab.verify('--repair')).toMatchObject({ exitCode: 0, agree: true, differences: [] })
-  expect(await lab.verify('--repair')).toMatchObject({
+  expect(await verifyTheirs('--repair')).toMatchObject({ exitCode: 0, agree: true, differences: [] })
+  expect(await verifyTheirs('--repair')).toMatchObject({
     agree: true,
     repaired: { saves: 0, copies: 0, contacts: 0, visitors: 0, erasures: 0, tables: 0 },
   })
-})
-
-test('missing tables and views are named, created again and filled', async () => {
-  const views = ['timeline', 'contact_event_statistics', 'contacts', 'revenue_by_day']
-  const { internal, public: shown } = lab.clickhouse.databases
-  for (const view of [...views, ...FEEDS, `${shown}.contacts`]) await lab.damage(`drop view ${view} sync`)
-  for (const table of TABLES) await lab.damage(`drop table ${table} sync`)
-  const before = await lab.verify()
-  expect(before).toMatchObject({ exitCode: 1, agree: false, found: { table: 14 } })
-  const lost = [...views, ...TABLES, ...FEEDS].map((name) => `${internal}.${name}`)
-  expect(before.differences.map(({ name }) => name).toSorted()).toEqual([...lost, `${shown}.contacts`].toSorted())
-  const repaired = await lab.verify('--repair')
-  expect(repaired).toMatchObject({ exitCode: 0, agree: true, repaired: { tables: 14 } })
-  await lab.pipeline.track(track(people.businessId, eventFact('lesson', { email: 'ann@x.io' })))
-  await lab.shipped()
-  expect(await lab.verify()).toMatchObject({ exitCode: 0, agree: true })
 })
 
 test('every table and view that the migrations create is checked, and no other', async () => {
@@ -80,26 +68,17 @@ test('every table and view that the migrations create is checked, and no other',
   expect(made).toEqual(expect.arrayContaining(rows))
 })
 
-test('a single dropped table is created again, filled, and gets new rows', async () => {
-  await lab.damage('drop table events sync')
-  expect(await lab.verify('--repair')).toMatchObject({ exitCode: 0, agree: true, repaired: { tables: 1 } })
-  await lab.pipeline.track(track(people.businessId, eventFact('lesson', { email: 'ann@x.io' }, { tags: ['new'] })))
-  await lab.shipped()
-  expect(await lab.verify()).toMatchObject({ exitCode: 0, agree: true })
-})
-
 test.each(['internal', 'public'] as const)('a view that shows too little is made again: %s', async (database) => {
   await lab.emptyView('contacts', database)
-  const only = ['--business', people.businessId]
-  const { differences } = await lab.verify(...only)
+  const { differences } = await verifyTheirs()
   expect(differences).toMatchObject([{ kind: 'view', name: 'contacts', clickhouse: '0 contacts' }])
-  expect(await lab.verify('--repair', ...only)).toMatchObject({ exitCode: 0, agree: true })
+  expect(await verifyTheirs('--repair')).toMatchObject({ exitCode: 0, agree: true })
 })
 
 test('the web events and touches of a person belong to them again in an empty ClickHouse', async () => {
   const { businessId, ann } = people
   await truncate(...TABLES)
-  expect(await lab.verify('--repair')).toMatchObject({ exitCode: 0, agree: true })
+  expect(await verifyTheirs('--repair')).toMatchObject({ exitCode: 0, agree: true })
   for (const view of ['web_hits', 'touches', 'attributed_purchases']) {
     const query = `select distinct contact_id from ${view} where business_id = '${businessId}' and contact_id = '${ann}'`
     const found = await (await lab.clickhouse.query({ query, format: 'JSONEachRow' })).json()
@@ -127,13 +106,13 @@ test('a restored backup gets what came after it, and loses what it still had of 
     await lab.damage(`insert into ${table} select * from ${table}_kept`)
   }
   for (const feed of FEEDS) await lab.damage(`attach table ${feed}`)
-  const before = await lab.verify('--business', businessId)
+  const before = await verifyTheirs()
   expect(before.found).toMatchObject({ events: 2, statistics: 2, contact: 2, visitor: 2, erasure: 2 })
   const ofBob = before.differences.find(({ kind, contactId }) => kind === 'erasure' && contactId === people.bob)
   expect(ofBob?.name.split(', ')).toEqual(
     expect.arrayContaining(['timeline', 'links', 'visitors', 'touches', 'web events']),
   )
-  expect(await lab.verify('--repair')).toMatchObject({ exitCode: 0, agree: true })
+  expect(await verifyTheirs('--repair')).toMatchObject({ exitCode: 0, agree: true })
   for (const table of [...BROWSERS, 'web_events']) {
     const alive = table === 'web_events' ? 'true' : 'erased = 0'
     expect([table, await count(table, `visitor_id = '${browsers.bob}' and ${alive}`)]).toEqual([table, 0])
@@ -151,15 +130,14 @@ test('more contacts than are kept are restored too, also in slices of one', asyn
   expect(new Set(before.differences.map(({ contactId }) => contactId)).size).toBe(2)
   const repaired = await lab.verifyDirectly(small, { businessIds: [people.businessId], repair: true })
   expect(repaired).toMatchObject({ contacts: 3, differing: 0, differences: [] })
-  expect(await lab.verify('--repair')).toMatchObject({ exitCode: 0, agree: true })
+  expect(await verifyTheirs('--repair')).toMatchObject({ exitCode: 0, agree: true })
 })
 
 test('what is older than the outbox is listed, contact by contact; statistics and snapshots are restored nevertheless', async () => {
-  const only = ['--business', people.businessId]
   await lab.sql`delete from outbox where id in (
     select id from outbox where ${people.businessId}::uuid = any (business_ids) order by id limit 1)`
   await truncate(...TABLES)
-  const { exitCode, repaired, found, differences } = await lab.verify('--repair', ...only)
+  const { exitCode, repaired, found, differences } = await verifyTheirs('--repair')
   expect([exitCode, found]).toEqual([1, { events: 3, revenue: 2, orders: 1 }])
   expect(repaired).toMatchObject({ saves: 1, copies: 0 })
   const anns = differences.filter(({ contactId, kind }) => contactId === people.ann && kind === 'events')
@@ -174,7 +152,7 @@ test('what is older than the outbox is listed, contact by contact; statistics an
       note: '2 missing, 2 older than the outbox',
     }),
   )
-  expect(await lab.verify('--repair', ...only)).toMatchObject({
+  expect(await verifyTheirs('--repair')).toMatchObject({
     exitCode: 1,
     found: { events: 3, revenue: 2, orders: 1 },
     repaired: { saves: 0, copies: 0, contacts: 0, visitors: 0, erasures: 0 },
@@ -190,4 +168,43 @@ test('contacts that lack events are found also among more than are kept', async 
   const repaired = await lab.verifyDirectly({ sliceSize: 1000, maxKept: 1 }, { businessIds, repair: true })
   expect(repaired).toMatchObject({ differing: 0, differences: [] })
   expect(repaired.repaired?.saves).toBeGreaterThan(0)
+})
+
+describe('tables and views that are missing', () => {
+  // These lack the data of everybody.
+  let shared: VerifyLab
+  beforeEach(async () => {
+    shared = lab
+    lab = await openVerifyLab()
+    people = await makePeople(lab)
+    await lab.shipped()
+  })
+  afterEach(async () => {
+    await lab.close()
+    lab = shared
+  })
+
+  test('missing tables and views are named, created again and filled', async () => {
+    const views = ['timeline', 'contact_event_statistics', 'contacts', 'revenue_by_day']
+    const { internal, public: shown } = lab.clickhouse.databases
+    for (const view of [...views, ...FEEDS, `${shown}.contacts`]) await lab.damage(`drop view ${view} sync`)
+    for (const table of TABLES) await lab.damage(`drop table ${table} sync`)
+    const before = await lab.verify()
+    expect(before).toMatchObject({ exitCode: 1, agree: false, found: { table: 14 } })
+    const lost = [...views, ...TABLES, ...FEEDS].map((name) => `${internal}.${name}`)
+    expect(before.differences.map(({ name }) => name).toSorted()).toEqual([...lost, `${shown}.contacts`].toSorted())
+    const repaired = await lab.verify('--repair')
+    expect(repaired).toMatchObject({ exitCode: 0, agree: true, repaired: { tables: 14 } })
+    await lab.pipeline.track(track(people.businessId, eventFact('lesson', { email: 'ann@x.io' })))
+    await lab.shipped()
+    expect(await lab.verify()).toMatchObject({ exitCode: 0, agree: true })
+  })
+
+  test('a single dropped table is created again, filled, and gets new rows', async () => {
+    await lab.damage('drop table events sync')
+    expect(await lab.verify('--repair')).toMatchObject({ exitCode: 0, agree: true, repaired: { tables: 1 } })
+    await lab.pipeline.track(track(people.businessId, eventFact('lesson', { email: 'ann@x.io' }, { tags: ['new'] })))
+    await lab.shipped()
+    expect(await lab.verify()).toMatchObject({ exitCode: 0, agree: true })
+  })
 })
