@@ -1,6 +1,7 @@
 /**
  * Which modules may import which. A module is a folder or a single file of `src`. Modules are arranged in layers, and every
- * import leads to a lower layer. No files import each other in a circle, imports of types included.
+ * import leads to a lower layer. The pages have layers of their own. No files import each other in a circle, imports of
+ * types and lazy imports included.
  */
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -25,10 +26,32 @@ const LAYERS: string[][] = [
   ['src/cli.ts'],
 ]
 
+const PAGES = 'src/dashboard/src/'
+
+/** Of the pages, from the lowest layer up. `features/*` is each feature but the rules, which are below the others. */
+const PAGE_LAYERS: string[][] = [
+  ['api.d.ts', 'csv.ts', 'download.ts', 'fill-in.ts', 'store.ts', 'without-path.ts'],
+  ['data-of.ts', 'slow-charts.ts', 'texts'],
+  ['format.ts', 'preferences.ts'],
+  ['translate-error.ts'],
+  ['client.ts'],
+  ['parts'],
+  ['session'],
+  ['page-row.ts'],
+  ['pages.ts'],
+  ['features/rules'],
+  ['features/*'],
+  ['navigation.ts', 'searches.ts'],
+  ['shell'],
+  ['routes'],
+  ['router.ts'],
+  ['main.tsx'],
+]
+
 const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard', 'src', 'workers'], { cwd: ROOT })
   .toString()
   .split('\n')
-  .filter((file) => file.endsWith('.ts'))
+  .filter((file) => /\.tsx?$/.test(file))
 
 const imports = new Map(files.map((file) => [file, importsOf(file)]))
 
@@ -39,25 +62,62 @@ function importsOf(file: string): string[] {
   )
 }
 
-const layerOf = (file: string): number =>
-  LAYERS.findIndex((modules) => modules.some((module) => file === module || file.startsWith(`${module}/`)))
-const moduleOf = (file: string): string =>
-  LAYERS.flat().find((module) => file === module || file.startsWith(`${module}/`)) ?? file
+const holds = (module: string, file: string): boolean =>
+  module.endsWith('/*') ? file.startsWith(module.slice(0, -1)) : file === module || file.startsWith(`${module}/`)
 
-it('every file stands in a room', () => {
-  expect(files.filter((file) => layerOf(file) < 0)).toEqual([])
-  expect(LAYERS.flat().filter((module) => !files.some((file) => moduleOf(file) === module))).toEqual([])
-})
+const layerOf = (layers: string[][], file: string): number =>
+  layers.findIndex((modules) => modules.some((module) => holds(module, file)))
+const moduleOf = (layers: string[][], file: string): string =>
+  layers.flat().find((module) => holds(module, file)) ?? file
 
-it('imports lead down', () => {
-  const rising = files.flatMap((file) =>
-    (imports.get(file) ?? [])
+/** Returns the imports of other modules that do not lead to a lower layer. */
+const risingImports = (layers: string[][], among: ReadonlyMap<string, readonly string[]>): string[] =>
+  [...among].flatMap(([file, targets]) =>
+    targets
       .filter(
-        (target) => imports.has(target) && moduleOf(target) !== moduleOf(file) && layerOf(target) >= layerOf(file),
+        (target) =>
+          among.has(target) &&
+          moduleOf(layers, target) !== moduleOf(layers, file) &&
+          layerOf(layers, target) >= layerOf(layers, file),
       )
       .map((target) => `${file} -> ${target}`),
   )
-  expect(rising).toEqual([])
+
+/** The files of the pages, by their paths below `PAGES`. */
+const pageImports = new Map(
+  [...imports]
+    .filter(([file]) => file.startsWith(PAGES))
+    .map(([file, targets]) => [file.slice(PAGES.length), targets.map((target) => target.replace(PAGES, ''))]),
+)
+
+it.each([
+  ['src', LAYERS, files],
+  ['the pages', PAGE_LAYERS, [...pageImports.keys()]],
+] as const)('every file of %s stands in a room', (_, layers, among) => {
+  expect(among.filter((file) => layerOf(layers, file) < 0)).toEqual([])
+  expect(layers.flat().filter((module) => !among.some((file) => moduleOf(layers, file) === module))).toEqual([])
+})
+
+it('imports lead down', () => {
+  expect(risingImports(LAYERS, imports)).toEqual([])
+  expect(risingImports(PAGE_LAYERS, pageImports)).toEqual([])
+})
+
+it('a feature of the pages uses of another only what its links offer', () => {
+  expect(pageImports.size).toBeGreaterThan(500)
+  const featureOf = (file: string) => /^features\/(?!rules\/)([^/]+)\//.exec(file)?.[1]
+  const past = [...pageImports].flatMap(([file, targets]) =>
+    targets
+      .filter((target) => {
+        const feature = featureOf(target)
+        if (feature === undefined || feature === featureOf(file) || target === `features/${feature}/links.ts`)
+          return false
+        // The router knows the search parameters of each page.
+        return !(/^(searches\.ts|routes\/)/.test(file) && target.endsWith('/search.ts'))
+      })
+      .map((target) => `${file} -> ${target}`),
+  )
+  expect(past).toEqual([])
 })
 
 it('no files import each other in a circle', () => {

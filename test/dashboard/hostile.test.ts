@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Page } from 'playwright-core'
-import { PAGE_PATHS } from '../../src/dashboard/src/page-paths.ts'
+import { PAGE_PATHS } from '../../src/dashboard/src/pages.ts'
 import { type TestBusiness, createBusiness } from '../support/stack.ts'
 import { type Dashboard, openDashboard, settle } from './open-dashboard.ts'
 import { addUser } from './session-client.ts'

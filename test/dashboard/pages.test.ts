@@ -6,7 +6,7 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import type { Page } from 'playwright-core'
-import { PAGE_PATHS } from '../../src/dashboard/src/page-paths.ts'
+import { PAGE_PATHS } from '../../src/dashboard/src/pages.ts'
 import { insertKey } from '../../src/businesses/keys.ts'
 import {
   COLORS,

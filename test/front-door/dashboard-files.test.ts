@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { PAGE_PATHS } from '../../src/dashboard/src/page-paths.ts'
+import { PAGE_PATHS } from '../../src/dashboard/src/pages.ts'
 import { openService, type Service } from '../support/service.ts'
 
 const BUILT = new URL('../../src/dashboard/built/', import.meta.url)

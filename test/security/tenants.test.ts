@@ -5,7 +5,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { PAGE_PATHS } from '../../src/dashboard/src/page-paths.ts'
+import { PAGE_PATHS } from '../../src/dashboard/src/pages.ts'
 import { listRoutes } from '../../src/front-door/app.ts'
 import { hashEmail, writeConfirmation } from '../../src/messages/confirmations/token.ts'
 import { callbackPath } from '../../src/messages/callbacks/token.ts'

@@ -1,104 +1,33 @@
-/** All pages. Each page supplies its route; its component and texts are loaded when it is opened. */
+/** The routes of all pages. The component and the texts of a page are loaded when it is opened. */
 import type { QueryClient } from '@tanstack/react-query'
 import { createRouter } from '@tanstack/react-router'
-import type { PagePath } from './page-paths.ts'
-import { accountRoute } from './features/account/account/route.ts'
-import {
-  attributionRoute,
-  audienceRoute,
-  engagementRoute,
-  eventsRoute,
-  funnelRoute,
-  lifecycleRoute,
-  retentionRoute,
-  revenueRoute,
-  stagesRoute,
-  webRoute,
-} from './features/analytics/routes.ts'
-import { boardRoute, boardsRoute } from './features/boards/route.ts'
-import { editCampaignRoute, newCampaignRoute } from './features/campaigns/edit/route.ts'
-import { campaignRoute } from './features/campaigns/show/route.ts'
-import { campaignsRoute } from './features/campaigns/list/route.ts'
-import { contactRoute } from './features/contacts/show/route.ts'
-import { contactsRoute } from './features/contacts/list/route.ts'
-import { customFieldsRoute } from './features/data/custom-fields/route.ts'
-import { deliveriesRoute } from './features/deliveries/route.ts'
-import { forgotRoute } from './features/account/forgot/route.ts'
-import { homeRoute } from './features/home/route.ts'
-import { importsRoute } from './features/data/imports/route.ts'
-import { linkRoute } from './features/account/link/route.ts'
-import { liveRoute } from './features/data/live/route.ts'
-import { operationsRoute } from './features/operations/route.ts'
-import { referenceRoute } from './features/reference/route.ts'
-import { editSegmentRoute, newSegmentRoute } from './features/segments/edit/route.ts'
-import { segmentRoute } from './features/segments/show/route.ts'
-import { segmentsRoute } from './features/segments/list/route.ts'
-import {
-  auditRoute,
-  businessSettingsRoute,
-  channelsRoute,
-  keysRoute,
-  messagingRoute,
-  peopleRoute,
-  suppressionsRoute,
-} from './features/settings/routes.ts'
-import { signInRoute } from './features/account/sign-in/route.ts'
-import { sqlRoute } from './features/data/sql/route.ts'
-import { newTemplateRoute, templateRoute, templatesRoute } from './features/templates/route.ts'
+import { type Page, PAGES } from './pages.ts'
+import { NotFound } from './parts/not-found.tsx'
 import { appRoute, businessRoute, firstRoute } from './routes/app.tsx'
-import { Failed, NotFound, rootRoute } from './routes/root.tsx'
+import { guestRoute } from './routes/guest.ts'
+import { pageRoutes } from './routes/page-routes.ts'
+import { Failed, rootRoute } from './routes/root.tsx'
 
-const routeTree = rootRoute.addChildren([
-  signInRoute,
-  forgotRoute,
-  linkRoute,
-  referenceRoute,
-  appRoute.addChildren([
-    firstRoute,
-    accountRoute,
-    operationsRoute,
-    businessRoute.addChildren([
-      homeRoute,
-      contactsRoute,
-      contactRoute,
-      segmentsRoute,
-      newSegmentRoute,
-      segmentRoute,
-      editSegmentRoute,
-      campaignsRoute,
-      newCampaignRoute,
-      campaignRoute,
-      editCampaignRoute,
-      eventsRoute,
-      funnelRoute,
-      retentionRoute,
-      revenueRoute,
-      attributionRoute,
-      boardsRoute,
-      boardRoute,
-      lifecycleRoute,
-      stagesRoute,
-      webRoute,
-      engagementRoute,
-      audienceRoute,
-      sqlRoute,
-      templatesRoute,
-      newTemplateRoute,
-      templateRoute,
-      liveRoute,
-      customFieldsRoute,
-      deliveriesRoute,
-      importsRoute,
-      keysRoute,
-      businessSettingsRoute,
-      channelsRoute,
-      messagingRoute,
-      suppressionsRoute,
-      peopleRoute,
-      auditRoute,
-    ]),
-  ]),
-])
+type PublicPage = Extract<Page, { access: 'anyone' }>
+type GuestPage = Extract<Page, { access: 'guest' }>
+type BusinessPage = Extract<Page, { path: `/dashboard/b/$businessId${string}` }>
+type AppPage = Exclude<Page, PublicPage | GuestPage | BusinessPage>
+
+const accessOf = (page: Page) => ('access' in page ? page.access : 'person')
+const isPublic = (page: Page): page is PublicPage => accessOf(page) === 'anyone'
+const isForGuests = (page: Page): page is GuestPage => accessOf(page) === 'guest'
+const isOfBusiness = (page: Page): page is BusinessPage => page.path.startsWith('/dashboard/b/$businessId')
+const isOfPerson = (page: Page): page is AppPage => accessOf(page) === 'person' && !isOfBusiness(page)
+
+const routeTree = rootRoute.addChildren({
+  ...pageRoutes(rootRoute, PAGES.filter(isPublic)),
+  guest: guestRoute.addChildren(pageRoutes(guestRoute, PAGES.filter(isForGuests))),
+  app: appRoute.addChildren({
+    first: firstRoute,
+    ...pageRoutes(appRoute, PAGES.filter(isOfPerson)),
+    business: businessRoute.addChildren(pageRoutes(businessRoute, PAGES.filter(isOfBusiness))),
+  }),
+})
 
 export function buildRouter(queryClient: QueryClient) {
   return createRouter({
@@ -119,9 +48,3 @@ declare module '@tanstack/react-router' {
     router: ReturnType<typeof buildRouter>
   }
 }
-
-/** Compiles only when the routes and PAGE_PATHS, the paths that the front door serves, are the same. */
-type Routed = Exclude<keyof ReturnType<typeof buildRouter>['routesByPath'], '' | '/'>
-type IsSame<A, B> = [A, B] extends [B, A] ? true : { routed: A; served: B }
-const isServed: IsSame<Routed, PagePath> = true
-void isServed

@@ -3,7 +3,7 @@
  * has the head. Otherwise it would request the files of the page only after the scripts of all pages have run, and then
  * texts and data one after the other.
  */
-import { PAGES } from '../../dashboard/src/page-paths.ts'
+import { PAGES } from '../../dashboard/src/pages.ts'
 
 /** The manifest of Vite, by source file. The names of chunks that several files share begin with `_`. */
 export type Manifest = Record<string, { file: string; imports?: string[]; css?: string[] } | undefined>
@@ -13,10 +13,11 @@ export function hintsFor(path: string, language: string, manifest: Manifest): st
   const texts = (section: string) => manifest[`src/texts/${language}/${section}.ts`]?.file
   const shellTexts = texts('shell')
   if (shellTexts === undefined) throw new Error(`The dashboard is built without its texts in ${language}`)
-  const { scripts, styles } = filesOf(`src/features/${FOLDERS[path]}/page.tsx`, manifest)
-  const pageTexts = texts(textsOf(path))
+  const page = PAGES.find((one) => one.path === path)
+  const { scripts, styles } = filesOf(`src/features/${page?.code[0]}/page.tsx`, manifest)
+  const pageTexts = (page?.texts ?? []).flatMap((section) => texts(section) ?? [])
   return [
-    ...[shellTexts, ...(pageTexts === undefined ? [] : [pageTexts]), ...scripts].map(
+    ...[...new Set([shellTexts, ...pageTexts, ...scripts])].map(
       (file) => `<link rel="modulepreload" crossorigin href="/dashboard/${file}">`,
     ),
     ...[...styles].map((file) => `<link rel="preload" as="style" crossorigin href="/dashboard/${file}">`),
@@ -29,10 +30,10 @@ export function hintsFor(path: string, language: string, manifest: Manifest): st
  * with the pages.
  */
 const FIRST_DATA: Record<string, string[] | undefined> = {
-  home: ['status', 'days'],
-  contacts: ['contacts?limit=100', 'contacts/count', 'contact-filters', 'segments'],
-  segments: ['segments'],
-  campaigns: ['campaigns'],
+  '/dashboard/b/$businessId': ['status', 'days'],
+  '/dashboard/b/$businessId/contacts': ['contacts?limit=100', 'contacts/count', 'contact-filters', 'segments'],
+  '/dashboard/b/$businessId/segments': ['segments'],
+  '/dashboard/b/$businessId/campaigns': ['campaigns'],
 }
 
 /**
@@ -40,16 +41,10 @@ const FIRST_DATA: Record<string, string[] | undefined> = {
  * has no such data.
  */
 export function dataHints(path: string, businessId: string): string | null {
-  const data = FIRST_DATA[textsOf(path)]
+  const data = FIRST_DATA[path]
   if (data === undefined) return null
   return data.map((part) => `</dashboard/api/b/${businessId}/${part}>; rel=preload; as=fetch; crossorigin`).join(', ')
 }
-
-const FOLDERS: Record<string, string | null | undefined> = PAGES
-
-/** Returns the section of texts of a page. Other pages have no texts of this name, and get fewer hints. */
-const textsOf = (path: string): string =>
-  path === '/dashboard/b/$businessId' ? 'home' : path.replace(/^\/dashboard\/(b\/\$businessId\/)?/, '')
 
 /** index.html contains these chunks itself. */
 const EVERYWHERE = /^_(vendor|shell)-/

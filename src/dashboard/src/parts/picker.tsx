@@ -2,7 +2,7 @@
 import type { ReactNode } from 'react'
 import { textsOf } from '../texts/index.ts'
 import { Button } from './button.tsx'
-import type { IconName } from './icon.tsx'
+import type { IconName } from './icon-shapes.ts'
 import styles from './picker.module.css'
 import { SearchList, type SearchListProps, type SearchOption } from './search-list.tsx'
 import { usePopover } from './use-popover.ts'

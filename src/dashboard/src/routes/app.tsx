@@ -1,6 +1,6 @@
 /** The pages behind the sign-in, including those of a business. */
 import { createRoute, notFound, redirect } from '@tanstack/react-router'
-import { ACCOUNT, targetOf, visibleEntries } from '../navigation.ts'
+import { firstTarget } from '../navigation.ts'
 import { chooseBusiness, meQuery } from '../session/session.ts'
 import { Shell } from '../shell/shell.tsx'
 import { rootRoute } from './root.tsx'
@@ -35,6 +35,6 @@ export const firstRoute = createRoute({
   path: '/dashboard',
   beforeLoad: ({ context: { me } }) => {
     const business = chooseBusiness(me)
-    throw redirect({ ...targetOf(visibleEntries(me, business)[0] ?? ACCOUNT, business), replace: true })
+    throw redirect({ ...firstTarget(me, business), replace: true })
   },
 })

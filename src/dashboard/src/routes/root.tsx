@@ -1,23 +1,10 @@
 import type { QueryClient } from '@tanstack/react-query'
 import { createRootRouteWithContext, type ErrorComponentProps, Outlet, useRouter } from '@tanstack/react-router'
-import { ButtonLink } from '../parts/button.tsx'
-import { Empty } from '../parts/empty.tsx'
 import { ErrorBox } from '../parts/error-box.tsx'
-import { Page, useTabTitle } from '../parts/page.tsx'
+import { Page } from '../parts/page.tsx'
 import { textsOf } from '../texts/index.ts'
 
 export const rootRoute = createRootRouteWithContext<{ queryClient: QueryClient }>()({ component: Outlet })
-
-export function NotFound() {
-  const { notFound } = textsOf('shell')
-  useTabTitle(notFound.title)
-  const actions = <ButtonLink to="/dashboard">{notFound.home}</ButtonLink>
-  return (
-    <Empty level={1} icon="search" title={notFound.title} actions={actions}>
-      {notFound.text}
-    </Empty>
-  )
-}
 
 /** Shown when one page failed. The frame around it stays. */
 export function Failed({ error }: ErrorComponentProps) {

@@ -3,10 +3,10 @@ import { queryOptions, useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { api, ApiError, take } from '../client.ts'
 import type { DataOf } from '../data-of.ts'
+import type { Permission } from './permission.ts'
 
 export type Me = DataOf<'/dashboard/api/me'>
 export type Business = Me['businesses'][number]
-export type Permission = Business['permissions'][number]
 
 export const meQuery = queryOptions({
   queryKey: ['me'],

@@ -1,10 +1,10 @@
 /** What Ctrl-K finds in a business: contacts, segments and campaigns. */
 import type { QueryClient } from '@tanstack/react-query'
-import type { IconName } from '../parts/icon.tsx'
+import type { IconName } from '../parts/icon-shapes.ts'
 import type { SearchGroup, SearchOption } from '../parts/search-list.tsx'
-import { campaignsQuery } from '../features/campaigns/queries.ts'
-import { nameOf } from '../features/contacts/show-contact.ts'
-import { findContactsQuery, segmentsQuery } from '../features/segments/queries.ts'
+import { campaignsQuery } from '../features/campaigns/links.ts'
+import { findContactsQuery, nameOf } from '../features/contacts/links.ts'
+import { segmentsQuery } from '../features/rules/queries.ts'
 import type { Business } from '../session/session.ts'
 import { textsOf } from '../texts/index.ts'
 

@@ -2,13 +2,14 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useLayoutEffect, useRef, useState } from 'react'
-import { ACCOUNT, ANALYTICS_PAGES, targetOf, visibleEntries } from '../navigation.ts'
+import { firstTarget, targetOf, visibleEntries } from '../navigation.ts'
+import { ANALYTICS_PAGES } from '../pages.ts'
 import { SearchList } from '../parts/search-list.tsx'
 import { setTheme, THEMES } from '../preferences.ts'
 import { signOut } from '../session/sign-out.ts'
 import { useBusinessOrNone, useMe } from '../session/session.ts'
 import { textsOf } from '../texts/index.ts'
-import { findContactsQuery } from '../features/segments/queries.ts'
+import { findContactsQuery } from '../features/contacts/links.ts'
 import { overlay } from './overlays.ts'
 import { type PaletteGroup, type PaletteItem, matches, searchBusiness } from './palette-sources.ts'
 import styles from './palette.module.css'
@@ -62,7 +63,7 @@ function useOwnGroups(): PaletteGroup[] {
   const business = useBusinessOrNone()
   const navigate = useNavigate()
   const client = useQueryClient()
-  const pages = [...visibleEntries(me, business), ACCOUNT].map((entry) => ({
+  const pages = visibleEntries(me, business).map((entry) => ({
     key: entry.path,
     label: texts.navigation[entry.text],
     icon: entry.icon,
@@ -85,8 +86,7 @@ function useOwnGroups(): PaletteGroup[] {
     detail: texts.roles[one.role],
     icon: 'building' as const,
     run: () => {
-      const first = visibleEntries(me, one)[0] ?? ACCOUNT
-      void navigate(targetOf(first, one))
+      void navigate(firstTarget(me, one))
     },
   }))
   const actions: PaletteItem[] = [

@@ -1,7 +1,7 @@
 /** Frame of the pages behind the sign-in: side navigation, or a top bar with a drawer, and the overlays. */
 import { Outlet, useNavigate, useRouterState } from '@tanstack/react-router'
 import { Suspense, lazy, useEffect } from 'react'
-import { ACCOUNT, type NavigationEntry, targetOf, visibleEntries } from '../navigation.ts'
+import { type NavigationEntry, targetOf, visibleEntries } from '../navigation.ts'
 import { Icon } from '../parts/icon.tsx'
 import { Toasts } from '../parts/toast.tsx'
 import { rememberBusiness, useBusinessOrNone, useMe } from '../session/session.ts'
@@ -60,7 +60,7 @@ export function Shell() {
       <main id="content" tabIndex={-1} className={styles['main']}>
         <Outlet />
       </main>
-      {[...visibleEntries(me, business), ACCOUNT].map((entry) => (
+      {visibleEntries(me, business).map((entry) => (
         <GoTo key={entry.path} entry={entry} />
       ))}
       <Overlays />

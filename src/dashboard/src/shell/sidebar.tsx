@@ -1,9 +1,10 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useId } from 'react'
-import { ACCOUNT, type NavigationEntry, targetOf, visibleEntries } from '../navigation.ts'
+import { type NavigationEntry, firstTarget, sideEntries, targetOf } from '../navigation.ts'
 import { Icon } from '../parts/icon.tsx'
 import { Menu } from '../parts/menu.tsx'
+import { PlainHttp } from '../parts/plain-http.tsx'
 import { setTheme, THEMES, theme } from '../preferences.ts'
 import { type Business, chooseBusiness, useBusinessOrNone, useMe } from '../session/session.ts'
 import { signOut } from '../session/sign-out.ts'
@@ -16,7 +17,7 @@ export function Sidebar() {
   const me = useMe()
   // On pages outside a business, the links lead to the last business.
   const business = useBusinessOrNone() ?? chooseBusiness(me)
-  const entries = visibleEntries(me, business)
+  const entries = sideEntries(me, business)
   const groups = [...Map.groupBy(entries, ({ group }) => group)]
   const texts = textsOf('shell')
   return (
@@ -89,7 +90,7 @@ function BusinessSwitcher({ business }: { business: Business | undefined }) {
   const items = me.businesses.map((one) => ({
     label: one.name,
     isChosen: one.id === business?.id,
-    onSelect: () => void navigate(targetOf(visibleEntries(me, one)[0] ?? ACCOUNT, one)),
+    onSelect: () => void navigate(firstTarget(me, one)),
   }))
   return (
     <Menu label={texts.switchBusiness(name)} items={items} className={styles['switcher']}>
@@ -126,18 +127,5 @@ function PersonMenu() {
       <span className={styles['businessName']}>{name}</span>
       <Icon name="more" />
     </Menu>
-  )
-}
-
-export function PlainHttp() {
-  const texts = textsOf('shell').plainHttp
-  return (
-    <details className={styles['plainHttp']}>
-      <summary>
-        <Icon name="warn" size={14} />
-        {texts.title}
-      </summary>
-      <p>{texts.text}</p>
-    </details>
   )
 }

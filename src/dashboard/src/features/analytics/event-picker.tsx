@@ -2,12 +2,12 @@
 import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { Button } from '../../parts/button.tsx'
-import type { IconName } from '../../parts/icon.tsx'
+import type { IconName } from '../../parts/icon-shapes.ts'
 import { Picker } from '../../parts/picker.tsx'
 import { useLate } from '../../parts/use-late.ts'
 import { useBusiness } from '../../session/session.ts'
 import { textsOf } from '../../texts/index.ts'
-import { fieldsQuery } from '../segments/queries.ts'
+import { fieldsQuery } from '../rules/queries.ts'
 import styles from './analytics.module.css'
 
 interface EventPickerProps {

@@ -14,7 +14,7 @@ import { Cancelled, isCancelled } from './cancelled.tsx'
 import { Computing } from './computing.tsx'
 import { chartErrorText } from './queries.ts'
 import type { RangeSearch } from './search.ts'
-import { ANALYTICS_PAGES } from '../../navigation.ts'
+import { ANALYTICS_PAGES } from '../../pages.ts'
 
 const TABS = [
   { to: '/dashboard/b/$businessId/analytics', text: 'events' } as const,

@@ -2,7 +2,7 @@
 import { queryOptions } from '@tanstack/react-query'
 import { api, take } from '../../client.ts'
 import type { DataOf } from '../../data-of.ts'
-import { withNames } from '../segments/queries.ts'
+import { withNames } from '../contacts/links.ts'
 import { type QueryOf, common } from './queries.ts'
 
 type Base = '/dashboard/api/b/{businessId}/analytics'

@@ -3,7 +3,7 @@ import { ApiError, api, take } from '../../client.ts'
 import type { DataOf } from '../../data-of.ts'
 import type { paths } from '../../api.d.ts'
 import { textsOf } from '../../texts/index.ts'
-import { withNames } from '../segments/queries.ts'
+import { withNames } from '../contacts/links.ts'
 
 type Base = '/dashboard/api/b/{businessId}/analytics'
 export type Series = DataOf<`${Base}/series`>

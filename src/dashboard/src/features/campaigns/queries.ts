@@ -1,17 +1,14 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { api, take } from '../../client.ts'
 import type { DataOf } from '../../data-of.ts'
-import { withNames } from '../segments/queries.ts'
+import { withNames } from '../contacts/links.ts'
 
 export type ListedCampaign = DataOf<'/dashboard/api/b/{businessId}/campaigns'>['campaigns'][number]
 export type Campaign = DataOf<'/dashboard/api/b/{businessId}/campaigns/{campaignId}'>['campaign']
 export type Report = DataOf<'/dashboard/api/b/{businessId}/campaigns/{campaignId}/report'>['report']
 export type Enrolment = DataOf<'/dashboard/api/b/{businessId}/campaigns/{campaignId}/enrolments'>['enrolments'][number]
 export type Message = DataOf<'/dashboard/api/b/{businessId}/messages'>['messages'][number]
-export type Rendering = NonNullable<
-  DataOf<'/dashboard/api/b/{businessId}/messages/{messageId}'>['message']['rendering']
->
-export type ListedTemplate = DataOf<'/dashboard/api/b/{businessId}/templates'>['templates'][number]
+export type Backtest = DataOf<'/dashboard/api/b/{businessId}/campaigns/{campaignId}/backtest/{backtestId}'>['backtest']
 export type EnrolmentState = Enrolment['state']
 export type MessageState = Message['state']
 
@@ -134,27 +131,3 @@ export const messageQuery = (businessId: string, messageId: string) =>
         }),
       ),
   })
-
-/** Reads all templates, at most 1,000, newest first. */
-export const templatesQuery = (businessId: string) =>
-  queryOptions({
-    queryKey: ['templates', businessId],
-    queryFn: async ({ signal }) => {
-      const templates: ListedTemplate[] = []
-      let cursor: string | null = ''
-      while (cursor !== null) {
-        const page = await readTemplates(businessId, cursor, signal)
-        templates.push(...page.templates)
-        cursor = page.nextCursor
-      }
-      return templates
-    },
-  })
-
-const readTemplates = (businessId: string, cursor: string, signal: AbortSignal) =>
-  take(
-    api.GET('/dashboard/api/b/{businessId}/templates', {
-      params: { path: { businessId }, query: { limit: 500, ...(cursor && { cursor }) } },
-      signal,
-    }),
-  )

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import { useSpeaker } from '../rules/use-speaker.ts'
-import { templatesQuery } from './queries.ts'
+import { templatesQuery } from '../templates/links.ts'
 import type { StepSpeaker } from './steps.ts'
 
 /** Returns what describing steps needs. The route loads the texts `campaigns` and `segment-rules`. */

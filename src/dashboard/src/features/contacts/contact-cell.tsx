@@ -2,7 +2,7 @@
 import { Link } from '@tanstack/react-router'
 import { useCan } from '../../session/session.ts'
 import { textsOf } from '../../texts/index.ts'
-import styles from '../segments/show/segment.module.css'
+import styles from './contact-cell.module.css'
 
 interface ContactCellProps {
   businessId: string

@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { Picker } from '../../parts/picker.tsx'
 import { useLate } from '../../parts/use-late.ts'
 import { textsOf } from '../../texts/index.ts'
-import { findContactsQuery, namesQuery } from '../segments/queries.ts'
+import { findContactsQuery, namesQuery } from './names.ts'
 import { nameOf } from './show-contact.ts'
 
 interface ContactPickerProps {

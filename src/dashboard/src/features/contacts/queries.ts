@@ -1,7 +1,7 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { api, take } from '../../client.ts'
 import type { DataOf } from '../../data-of.ts'
-import type { ContactSearch } from './list/route.ts'
+import type { ContactSearch } from './search.ts'
 
 export type ListedContact = DataOf<'/dashboard/api/b/{businessId}/contacts'>['contacts'][number]
 

@@ -19,7 +19,7 @@ import styles from './deliveries.module.css'
 import { DeliveryDialog } from './delivery-dialog.tsx'
 import { Destinations } from './destinations.tsx'
 import { type Delivery, type Destination, deliveriesQuery, destinationsQuery } from './queries.ts'
-import { type DeliverySearch, STATES, type State } from './route.ts'
+import { type DeliverySearch, STATES, type State } from './search.ts'
 import { StateBadge } from './state-badge.tsx'
 
 export function DeliveriesPage() {

@@ -1,7 +1,7 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { api, take } from '../../client.ts'
 import type { DataOf } from '../../data-of.ts'
-import type { DeliverySearch } from './route.ts'
+import type { DeliverySearch } from './search.ts'
 
 export type Destination = DataOf<'/dashboard/api/b/{businessId}/destinations'>['destinations'][number]
 export type Delivery = DataOf<'/dashboard/api/b/{businessId}/deliveries'>['deliveries'][number]

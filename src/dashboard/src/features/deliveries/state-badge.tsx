@@ -1,6 +1,6 @@
 import { Badge, type BadgeKind } from '../../parts/badge.tsx'
 import { textsOf } from '../../texts/index.ts'
-import type { State } from './route.ts'
+import type { State } from './search.ts'
 
 const KINDS: Record<State, BadgeKind> = { queued: 'accent', sent: 'good', dead: 'bad' }
 

@@ -9,7 +9,7 @@ import { Section } from '../../parts/page.tsx'
 import { showError, showToast } from '../../parts/toast.tsx'
 import { useCan } from '../../session/session.ts'
 import { textsOf } from '../../texts/index.ts'
-import { firstEvent } from '../data/live/curl.ts'
+import { firstEvent } from '../data/links.ts'
 import styles from './home.module.css'
 
 export function FirstSteps({ businessId }: { businessId: string }) {

@@ -13,7 +13,7 @@ import { OperationView } from './operation-view.tsx'
 import { Prose } from './prose.tsx'
 import { descriptionQuery } from './queries.ts'
 import styles from './reference.module.css'
-import type { ReferenceSearch } from './route.ts'
+import type { ReferenceSearch } from './search.ts'
 import { Rows } from './rows.tsx'
 
 export function ReferencePage() {

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import { formatNumber, formatTime } from '../../format.ts'
 import { textsOf } from '../../texts/index.ts'
-import { fieldsQuery, segmentsQuery } from '../segments/queries.ts'
+import { fieldsQuery, segmentsQuery } from './queries.ts'
 import type { FieldTypes } from './condition.ts'
 import type { Speaker } from './sentence.ts'
 

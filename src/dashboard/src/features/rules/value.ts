@@ -4,7 +4,7 @@
  */
 import { MAX_DAYS } from '../../../../rules/segments/grammar/limits.ts'
 import type { Operand, ValueType } from '../../../../rules/segments/grammar/operators.ts'
-import { STAGES } from '../contacts/show-contact.ts'
+import { STAGES } from './stages.ts'
 import { type Draft, guessType, shapeOf, subjectOf, whereOf } from './condition.ts'
 
 const FIRST: Record<Operand, unknown> = {

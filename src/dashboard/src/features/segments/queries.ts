@@ -1,38 +1,20 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { api, take } from '../../client.ts'
 import type { DataOf } from '../../data-of.ts'
-import { nameOf } from '../contacts/show-contact.ts'
+import { COMPUTING_MS, type ListedSegment } from '../rules/queries.ts'
+import { withNames } from '../contacts/links.ts'
 
-export type ListedSegment = DataOf<'/dashboard/api/b/{businessId}/segments'>['segments'][number]
 export type Segment = DataOf<'/dashboard/api/b/{businessId}/segments/{segmentId}'>['segment']
 export type HistoryDay = DataOf<'/dashboard/api/b/{businessId}/segments/{segmentId}/history'>['days'][number]
 export type Member = DataOf<'/dashboard/api/b/{businessId}/segments/{segmentId}/members'>['members'][number]
 export type Change = DataOf<'/dashboard/api/b/{businessId}/segments/{segmentId}/changes'>['changes'][number]
-export type Explanation = DataOf<'/dashboard/api/b/{businessId}/segments/{segmentId}/explain'>
-export type FieldGroup = DataOf<'/dashboard/api/b/{businessId}/segment-fields'>['groups'][number]
-export type Field = FieldGroup['fields'][number]
 
 export interface SegmentPath {
   businessId: string
   segmentId: string
 }
 
-/** True while a segment has no members because they are still being computed: it is not known yet whether there are any. */
-export const isAwaited = ({ status, memberCount }: Pick<ListedSegment, 'status' | 'memberCount'>): boolean =>
-  status === 'computing' && memberCount === 0
-
-/** Interval of requests, in ms, while the members of a segment are computed. */
-const COMPUTING_MS = 1500
 const HISTORY_MS = 60_000
-
-export const segmentsQuery = (businessId: string) =>
-  queryOptions({
-    queryKey: ['segments', businessId],
-    queryFn: ({ signal }) =>
-      take(api.GET('/dashboard/api/b/{businessId}/segments', { params: { path: { businessId } }, signal })),
-    refetchInterval: ({ state }) =>
-      state.data?.segments.some(({ status }) => status === 'computing') ? COMPUTING_MS : false,
-  })
 
 export const segmentQuery = (path: SegmentPath) =>
   queryOptions({
@@ -86,19 +68,6 @@ export const changesQuery = (path: SegmentPath, canSee: boolean) =>
 
 const PAGE_SIZE = 100
 
-/** Adds names for people who may see them. */
-export async function withNames<Row extends { contactId: string | null }>(
-  businessId: string,
-  rows: readonly Row[],
-  canSee: boolean,
-  signal: AbortSignal,
-): Promise<(Row & { name: string | undefined })[]> {
-  const ids = [...new Set(rows.flatMap(({ contactId }) => contactId ?? []))]
-  const contacts = canSee && ids.length > 0 ? (await nameContacts(businessId, ids, signal)).contacts : []
-  const names = new Map(contacts.map((contact) => [contact.contactId, nameOf(contact)]))
-  return rows.map((row) => ({ ...row, name: names.get(row.contactId ?? '') }))
-}
-
 export const explainQuery = (path: SegmentPath, contactId: string) =>
   queryOptions({
     queryKey: ['segment', path, 'explain', contactId],
@@ -109,50 +78,6 @@ export const explainQuery = (path: SegmentPath, contactId: string) =>
           signal,
         }),
       ),
-  })
-
-const FOUND = 20
-
-/** Without a search text, returns the newest contacts. */
-export const findContactsQuery = (businessId: string, query: string) =>
-  queryOptions({
-    queryKey: ['contacts', businessId, 'find', query],
-    queryFn: ({ signal }) =>
-      take(
-        api.GET('/dashboard/api/b/{businessId}/contacts', {
-          params: { path: { businessId }, query: { limit: FOUND, ...(query !== '' && { query }) } },
-          signal,
-        }),
-      ),
-    placeholderData: keepPreviousData,
-  })
-
-export const namesQuery = (businessId: string, contactIds: readonly string[]) =>
-  queryOptions({
-    queryKey: ['contact-names', businessId, contactIds],
-    queryFn: ({ signal }) => nameContacts(businessId, contactIds, signal),
-  })
-
-export const nameContacts = (businessId: string, contactIds: readonly string[], signal?: AbortSignal) =>
-  take(
-    api.POST('/dashboard/api/b/{businessId}/contacts/names', {
-      params: { path: { businessId } },
-      body: { contactIds: [...contactIds] },
-      signal,
-    }),
-  )
-
-export const fieldsQuery = (businessId: string, query: string) =>
-  queryOptions({
-    queryKey: ['segment-fields', businessId, query],
-    queryFn: ({ signal }) =>
-      take(
-        api.GET('/dashboard/api/b/{businessId}/segment-fields', {
-          params: { path: { businessId }, query: { ...(query !== '' && { query }) } },
-          signal,
-        }),
-      ),
-    placeholderData: keepPreviousData,
   })
 
 export const SAMPLE = 5
@@ -173,3 +98,7 @@ export const previewQuery = (businessId: string, rule: string | null) =>
     retry: false,
     placeholderData: keepPreviousData,
   })
+
+/** True while a segment has no members because they are still being computed: it is not known yet whether there are any. */
+export const isAwaited = ({ status, memberCount }: Pick<ListedSegment, 'status' | 'memberCount'>): boolean =>
+  status === 'computing' && memberCount === 0

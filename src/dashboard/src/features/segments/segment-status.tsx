@@ -3,7 +3,8 @@ import { formatNumber, formatPercent } from '../../format.ts'
 import { Badge } from '../../parts/badge.tsx'
 import { Num } from '../../parts/values.tsx'
 import { textsOf } from '../../texts/index.ts'
-import { type ListedSegment, isAwaited } from './queries.ts'
+import type { ListedSegment } from '../rules/queries.ts'
+import { isAwaited } from './queries.ts'
 
 export function SegmentStatus({ status, progress, warnings }: Pick<ListedSegment, 'status' | 'progress' | 'warnings'>) {
   const texts = textsOf('segments')

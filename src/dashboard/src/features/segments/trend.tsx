@@ -3,7 +3,8 @@ import { useQuery } from '@tanstack/react-query'
 import { formatNumber } from '../../format.ts'
 import { Sparkline } from '../../parts/sparkline.tsx'
 import { textsOf } from '../../texts/index.ts'
-import { type ListedSegment, historyQuery, isAwaited } from './queries.ts'
+import type { ListedSegment } from '../rules/queries.ts'
+import { historyQuery, isAwaited } from './queries.ts'
 
 export function Trend({ businessId, segment }: { businessId: string; segment: ListedSegment }) {
   const { segmentId } = segment

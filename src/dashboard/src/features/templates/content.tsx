@@ -1,7 +1,7 @@
 /** The content of a message: HTML in a frame without scripts, everything else as text. */
 import { textsOf } from '../../texts/index.ts'
-import styles from '../campaigns/messages/message-dialog.module.css'
-import type { Rendering } from '../campaigns/queries.ts'
+import styles from './content.module.css'
+import type { Rendering } from './queries.ts'
 
 interface ContentProps {
   /** Address of the HTML for the frame. Undefined: only text is shown. */

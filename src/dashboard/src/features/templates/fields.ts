@@ -1,9 +1,5 @@
 /** Fields of a template's variant, by channel. */
-import type { ListedTemplate } from '../campaigns/queries.ts'
-
-export type Channel = ListedTemplate['channel']
-
-export const CHANNELS = ['email', 'sms', 'whatsapp', 'push', 'webhook'] as const satisfies readonly Channel[]
+import type { MessageChannel } from '../rules/channels.ts'
 
 export interface Variant {
   subject?: string
@@ -34,7 +30,7 @@ const field = (name: FieldName, kind: FieldForm['kind'] = 'line', isTemplate = t
 })
 
 /** `html` and `mjml` are two formats of the same content: a variant has one of them. */
-export const FIELDS: Record<Channel, readonly FieldForm[]> = {
+export const FIELDS: Record<MessageChannel, readonly FieldForm[]> = {
   email: [field('subject'), field('html', 'code'), field('mjml', 'code'), field('text', 'prose')],
   sms: [field('text', 'prose')],
   whatsapp: [

@@ -3,6 +3,10 @@ import { languagesWithoutUnsubscribe } from '../../../../rules/messages/unsubscr
 import { api, take } from '../../client.ts'
 import type { DataOf } from '../../data-of.ts'
 
+export type ListedTemplate = DataOf<'/dashboard/api/b/{businessId}/templates'>['templates'][number]
+export type Rendering = NonNullable<
+  DataOf<'/dashboard/api/b/{businessId}/messages/{messageId}'>['message']['rendering']
+>
 export type Template = DataOf<'/dashboard/api/b/{businessId}/templates/{templateId}'>['template']
 export type Use = DataOf<'/dashboard/api/b/{businessId}/template-uses'>['uses'][number]
 
@@ -67,3 +71,27 @@ export const previewQuery = (path: TemplatePath, version: number, { contactId, l
       ),
     retry: false,
   })
+
+/** Reads all templates, at most 1,000, newest first. */
+export const templatesQuery = (businessId: string) =>
+  queryOptions({
+    queryKey: ['templates', businessId],
+    queryFn: async ({ signal }) => {
+      const templates: ListedTemplate[] = []
+      let cursor: string | null = ''
+      while (cursor !== null) {
+        const page = await readTemplates(businessId, cursor, signal)
+        templates.push(...page.templates)
+        cursor = page.nextCursor
+      }
+      return templates
+    },
+  })
+
+const readTemplates = (businessId: string, cursor: string, signal: AbortSignal) =>
+  take(
+    api.GET('/dashboard/api/b/{businessId}/templates', {
+      params: { path: { businessId }, query: { limit: 500, ...(cursor && { cursor }) } },
+      signal,
+    }),
+  )

@@ -13,7 +13,7 @@ import { TextField } from '../../parts/field.tsx'
 import { useForm } from '../../parts/use-form.ts'
 import { useMe } from '../../session/session.ts'
 import { textsOf } from '../../texts/index.ts'
-import type { ListedTemplate } from '../campaigns/queries.ts'
+import type { ListedTemplate } from './queries.ts'
 
 type Tested = DataOf<'/dashboard/api/b/{businessId}/channels/{channel}/test', 'post'>
 

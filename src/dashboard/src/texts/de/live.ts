@@ -1,5 +1,7 @@
 import type { texts as english } from '../en/live.ts'
-import { plural } from '../language.ts'
+import { pluralIn } from '../plural.ts'
+
+const plural = pluralIn('de')
 
 export const texts: typeof english = {
   title: 'Live-Anfragen',

@@ -1,4 +1,6 @@
-import { plural } from '../language.ts'
+import { pluralIn } from '../plural.ts'
+
+const plural = pluralIn('en')
 
 export const texts = {
   title: 'Live requests',

@@ -4,7 +4,7 @@ import { BOARD_LIMITS, type BoardChart } from '../../../../analytics/boards/boar
 import type { Computation } from '../../../../analytics/charts/chart.ts'
 import { CHARTS, type ComputedKind } from '../../../../analytics/charts/charts.ts'
 import { type SentParameters, checkParameters } from '../../../../analytics/charts/parameters.ts'
-import { PAGE_PATHS } from '../../../../dashboard/src/page-paths.ts'
+import { PAGE_PATHS } from '../../../../dashboard/src/pages.ts'
 import { type Issue, RequestError } from '../../../../errors.ts'
 import { addDays, dayAt } from '../../../../rules/boards/mail-week.ts'
 import { faultOf, moveFault } from '../../../../rules/faults.ts'

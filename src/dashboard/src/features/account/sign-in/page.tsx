@@ -1,5 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { getRouteApi, Link, useRouter } from '@tanstack/react-router'
+import { Link, useRouter, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, ApiError, take } from '../../../client.ts'
 import { Button } from '../../../parts/button.tsx'
@@ -9,9 +9,8 @@ import { useForm } from '../../../parts/use-form.ts'
 import { safeReturnPath } from '../../../session/return-path.ts'
 import { meQuery } from '../../../session/session.ts'
 import { Entrance } from '../entrance.tsx'
+import type { SignInSearch } from './search.ts'
 import { textsOf } from '../../../texts/index.ts'
-
-const route = getRouteApi('/dashboard/sign-in')
 
 interface Credentials {
   email: string
@@ -20,7 +19,7 @@ interface Credentials {
 
 export function SignInPage() {
   const texts = textsOf('sign-in')
-  const { to } = route.useSearch()
+  const { to }: SignInSearch = useSearch({ strict: false })
   const router = useRouter()
   const client = useQueryClient()
   /** Set while the form shows the second step. */

@@ -11,8 +11,13 @@ import { type Column, Table } from '../../../parts/table.tsx'
 import { Num } from '../../../parts/values.tsx'
 import { useBusiness } from '../../../session/session.ts'
 import { textsOf } from '../../../texts/index.ts'
-import { CampaignStatus } from '../../campaigns/campaign-status.tsx'
-import { type CampaignPath, type ListedCampaign, campaignsQuery, reportQuery } from '../../campaigns/queries.ts'
+import {
+  type CampaignPath,
+  CampaignStatus,
+  type ListedCampaign,
+  campaignsQuery,
+  reportQuery,
+} from '../../campaigns/links.ts'
 import { daysOf, rangeOf } from '../range.ts'
 
 /**

@@ -2,13 +2,9 @@
 import { formatMoney, formatNumber, formatPercent } from '../../../format.ts'
 import { Share } from '../../../parts/share.tsx'
 import { textsOf } from '../../../texts/index.ts'
-import { CohortTable } from '../../analytics/cohort-table.tsx'
-import { formatStart } from '../../analytics/format-start.ts'
-import { nameOfStep } from '../../analytics/funnel/name-of-step.ts'
-import { shownTime } from '../../analytics/range.ts'
+import { CohortTable, formatStart, nameOfStep, shownTime, SmallTable } from '../../analytics/links.ts'
 import { nameOfStage } from './name-of-row.ts'
 import type { ChartData, ShownChart } from './read-chart.ts'
-import { SmallTable } from './small-table.tsx'
 
 const MOST_ROWS = 100
 

@@ -13,7 +13,7 @@ import { useForm } from '../../../parts/use-form.ts'
 import { useBusiness, useMe, useRemedy } from '../../../session/session.ts'
 import { textsOf } from '../../../texts/index.ts'
 import { type Board, type BoardPath, boardQuery, boardsQuery } from '../queries.ts'
-import { peopleQuery } from '../../settings/queries.ts'
+import { peopleQuery } from '../../settings/links.ts'
 import styles from './board.module.css'
 
 interface MailDialogProps {

@@ -1,5 +1,5 @@
 import { textsOf } from '../../../texts/index.ts'
-import { STAGES } from '../../contacts/show-contact.ts'
+import { STAGES } from '../../rules/stages.ts'
 
 interface Row {
   value: string | null

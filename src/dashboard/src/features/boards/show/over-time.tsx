@@ -1,14 +1,12 @@
 /** Charts of figures over time. */
 import { formatNumber, formatOnClock, formatPercent } from '../../../format.ts'
-import { Chart, type Series } from '../../../parts/chart.tsx'
+import { Chart } from '../../../parts/chart.tsx'
+import type { Series } from '../../../parts/chart-props.ts'
 import { textsOf } from '../../../texts/index.ts'
-import { formatStart } from '../../analytics/format-start.ts'
-import { shownTime } from '../../analytics/range.ts'
-import type { Interval } from '../../analytics/search.ts'
-import { chartOf } from '../../data/sql/result-chart.ts'
+import { type Interval, formatStart, shownTime, SmallTable } from '../../analytics/links.ts'
+import { chartOf } from '../../data/links.ts'
 import { nameOfRow } from './name-of-row.ts'
 import type { ChartData, ShownChart } from './read-chart.ts'
-import { SmallTable } from './small-table.tsx'
 
 const HEIGHT = 210
 const MOST_LINES = 4

@@ -5,11 +5,9 @@
 import { type QueryClient, queryOptions } from '@tanstack/react-query'
 import { ApiError, api, take } from '../../../client.ts'
 import type { DataOf } from '../../../data-of.ts'
-import { retryWhenBusy } from '../../analytics/queries.ts'
-import { rangeOf } from '../../analytics/range.ts'
-import type { Days } from '../../analytics/search.ts'
+import { type Days, rangeOf, retryWhenBusy } from '../../analytics/links.ts'
 import type { BoardChart } from '../queries.ts'
-import { type Result, savedQueriesQuery } from '../../data/sql/queries.ts'
+import { type Result, savedQueriesQuery } from '../../data/links.ts'
 
 type Base = '/dashboard/api/b/{businessId}/analytics'
 

@@ -1,7 +1,7 @@
 /** Shared state of all parts of the editor. */
 import { createContext, useContext } from 'react'
 import type { Issue } from '../../../client.ts'
-import type { ListedTemplate } from '../queries.ts'
+import type { ListedTemplate } from '../../templates/links.ts'
 import { sayAtField } from '../../../without-path.ts'
 import type { Json } from './definition.ts'
 
@@ -41,3 +41,11 @@ export function issueAt(issues: readonly Issue[], field: string): string | undef
 /** Returns the issues within a part that no shown field has. */
 export const otherIssues = (issues: readonly Issue[], part: string, shown: readonly string[]): Issue[] =>
   issues.filter(({ path }) => isWithin(path, part) && !shown.some((field) => isWithin(path, field)))
+
+/** What the fields of one step get. */
+export interface StepProps {
+  step: Json
+  path: string
+  issueOf: (name: string) => string | undefined
+  set: (name: string, next: unknown) => void
+}

@@ -11,14 +11,15 @@ import { Page, Section } from '../../../parts/page.tsx'
 import { Tab, Tabs } from '../../../parts/tabs.tsx'
 import { useKeptDraft } from '../../../parts/use-kept-draft.ts'
 import { textsOf } from '../../../texts/index.ts'
-import { type Campaign, templatesQuery } from '../queries.ts'
+import type { Campaign } from '../queries.ts'
+import { templatesQuery } from '../../templates/links.ts'
 import { useFocus } from '../../../parts/use-focus.ts'
-import { fieldsQuery } from '../../segments/queries.ts'
+import { fieldsQuery } from '../../rules/queries.ts'
 import { type Json, fieldsOf, newCampaign } from './definition.ts'
 import { CampaignContext, type CampaignEditing, EVENTS, useCampaignEditing } from './editing.ts'
 import { JsonView } from './json-view.tsx'
 import { Issues } from './parts.tsx'
-import type { CampaignEditorSearch } from './route.ts'
+import type { EditorSearch } from '../../rules/editor-search.ts'
 import { RulesFields } from './rules-fields.tsx'
 import { NameField, StartFields } from './start-fields.tsx'
 import { StepList } from './step-list.tsx'
@@ -44,7 +45,7 @@ export function Editor({ businessId, campaign }: EditorProps) {
   const [announcement, announce] = useState('')
   const frame = useRef<HTMLDivElement>(null)
   const focus = useFocus(frame)
-  const isJson = useSearch({ strict: false, select: ({ view }: CampaignEditorSearch) => view === 'json' })
+  const isJson = useSearch({ strict: false, select: ({ view }: EditorSearch) => view === 'json' })
   const isBlocked = isFaulty && isJson
   const issues = save.error instanceof ApiError ? save.error.issues : NO_ISSUES
   const editing: CampaignEditing = {
@@ -135,7 +136,7 @@ function UnplacedIssues() {
 }
 
 interface ViewTabProps {
-  view: CampaignEditorSearch['view']
+  view: EditorSearch['view']
   isShown: boolean
   children: ReactNode
 }

@@ -1,11 +1,11 @@
 /** When messages are sent, how many, and who is held out. */
+import { MESSAGE_CHANNELS } from '../../rules/channels.ts'
 import { Button } from '../../../parts/button.tsx'
 import { CheckboxField, SelectField, TextField } from '../../../parts/field.tsx'
 import { Note } from '../../../parts/note.tsx'
 import { Section } from '../../../parts/page.tsx'
 import { useMe, useRemedy } from '../../../session/session.ts'
 import { textsOf } from '../../../texts/index.ts'
-import { CHANNELS } from '../../templates/fields.ts'
 import styles from './campaign-editor.module.css'
 import { type Json, getAt, isObject, listAt, setAt } from './definition.ts'
 import { issueAt, otherIssues, useCampaignEditing } from './editing.ts'
@@ -155,7 +155,7 @@ function Cap({ cap, at }: { cap: Json; at: number }) {
         name={`${path}-channel`}
         label={channel}
         value={text('channel')}
-        options={CHANNELS.map((one) => ({ value: one, label: channels[one] }))}
+        options={MESSAGE_CHANNELS.map((one) => ({ value: one, label: channels[one] }))}
         error={issueAt(issues, `${path}.channel`)}
         data-focus={path}
         onChange={(event) => set('channel', event.target.value)}

@@ -1,14 +1,14 @@
 /** The fields of a step. A step of an unknown type is shown as JSON, and stays as it is until a person edits that. */
+import { MESSAGE_CHANNELS } from '../../rules/channels.ts'
 import { Suspense, lazy } from 'react'
 import { locale } from '../../../format.ts'
 import { Button } from '../../../parts/button.tsx'
 import { CheckboxField, SelectField, TextField } from '../../../parts/field.tsx'
 import { Loading } from '../../../parts/loading.tsx'
 import { textsOf } from '../../../texts/index.ts'
-import { CHANNELS } from '../../templates/fields.ts'
 import styles from './campaign-editor.module.css'
-import { type Json, type StepType, getAt, isObject, listAt, listsOf, placeOf, setAt } from './definition.ts'
-import { issueAt, useCampaignEditing } from './editing.ts'
+import { type StepType, getAt, isObject, listAt, listsOf, placeOf, setAt } from './definition.ts'
+import { type StepProps, issueAt, useCampaignEditing } from './editing.ts'
 import { DurationField, EventField, JsonField, NumberField } from './parts.tsx'
 import { UpdateFields } from './update-fields.tsx'
 
@@ -34,13 +34,6 @@ export function fieldsOfStep(type: FieldsType): string[] {
     default:
       return []
   }
-}
-
-export interface StepProps {
-  step: Json
-  path: string
-  issueOf: (name: string) => string | undefined
-  set: (name: string, next: unknown) => void
 }
 
 export function StepFields({ path, type }: { path: string; type: FieldsType }) {
@@ -97,7 +90,7 @@ function Send({ step, path, issueOf, set }: StepProps) {
         name={`${path}.channel`}
         label={channel}
         value={String(step['channel'])}
-        options={CHANNELS.map((one) => ({ value: one, label: channels[one] }))}
+        options={MESSAGE_CHANNELS.map((one) => ({ value: one, label: channels[one] }))}
         error={issueOf('channel')}
         onChange={({ target }) => change(setAt(value, path, { ...step, channel: target.value, template: '' }))}
       />

@@ -6,7 +6,7 @@ import { textsOf } from '../../../texts/index.ts'
 import styles from './campaign-editor.module.css'
 import { type Json, isObject } from './definition.ts'
 import { JsonField, NumberField } from './parts.tsx'
-import type { StepProps } from './step-fields.tsx'
+import type { StepProps } from './editing.ts'
 
 export function UpdateFields({ step, path, issueOf, set }: StepProps) {
   const texts = textsOf('campaign-editor')

@@ -6,7 +6,6 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { ApiError, api, take } from '../../../client.ts'
-import type { DataOf } from '../../../data-of.ts'
 import { formatNumber } from '../../../format.ts'
 import { Button } from '../../../parts/button.tsx'
 import { ErrorBox } from '../../../parts/error-box.tsx'
@@ -15,12 +14,10 @@ import { Section } from '../../../parts/page.tsx'
 import { textsOf } from '../../../texts/index.ts'
 import { sayAtField } from '../../../without-path.ts'
 import { InstantField } from '../edit/instant-field.tsx'
-import type { Campaign, CampaignPath } from '../queries.ts'
+import type { Backtest, Campaign, CampaignPath } from '../queries.ts'
 import { BacktestOutcome } from './backtest-outcome.tsx'
 import styles from './campaign.module.css'
-import type { CampaignSearch } from './route.ts'
-
-export type Backtest = DataOf<'/dashboard/api/b/{businessId}/campaigns/{campaignId}/backtest/{backtestId}'>['backtest']
+import type { CampaignSearch } from '../search.ts'
 
 const LOOK_MS = 1000
 const DAYS = 30

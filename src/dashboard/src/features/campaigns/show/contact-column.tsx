@@ -1,6 +1,6 @@
 import type { Column } from '../../../parts/table.tsx'
 import { textsOf } from '../../../texts/index.ts'
-import { ContactCell } from '../../contacts/contact-cell.tsx'
+import { ContactCell } from '../../contacts/links.ts'
 
 interface WithContact {
   /** Null when the person was erased. */

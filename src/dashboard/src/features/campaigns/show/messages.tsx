@@ -14,7 +14,7 @@ import { type StepSpeaker, describeReason, describeStepOf } from '../steps.ts'
 import { useStepSpeaker } from '../use-step-speaker.ts'
 import { Sentence } from '../../rules/show/sentence.tsx'
 import { contactColumn } from './contact-column.tsx'
-import type { CampaignSearch } from './route.ts'
+import type { CampaignSearch } from '../search.ts'
 import { StateFilter } from './state-filter.tsx'
 
 type Row = Message & { name: string | undefined }

@@ -20,7 +20,7 @@ import {
 } from '../queries.ts'
 import { useStepSpeaker } from '../use-step-speaker.ts'
 import styles from './campaign.module.css'
-import type { CampaignSearch } from './route.ts'
+import type { CampaignSearch } from '../search.ts'
 import { StepFigures } from './step-figures.tsx'
 
 const PROGRESS_MS = 2000

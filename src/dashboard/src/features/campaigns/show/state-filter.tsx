@@ -3,7 +3,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { SelectField } from '../../../parts/field.tsx'
 import { textsOf } from '../../../texts/index.ts'
 import styles from './campaign.module.css'
-import type { CampaignSearch } from './route.ts'
+import type { CampaignSearch } from '../search.ts'
 
 interface StateFilterProps<State extends string> {
   tab: CampaignSearch['tab']

@@ -1,4 +1,5 @@
 /** Sends all messages of a campaign immediately to a tester's addresses. The route loads the texts of the campaign. */
+import { type MessageChannel, MESSAGE_CHANNELS } from '../../rules/channels.ts'
 import { useState } from 'react'
 import { api, take } from '../../../client.ts'
 import type { DataOf } from '../../../data-of.ts'
@@ -13,9 +14,8 @@ import { textsOf } from '../../../texts/index.ts'
 import type { Campaign, CampaignPath } from '../queries.ts'
 import { describeReason, describeStepOf, walkSteps } from '../steps.ts'
 import { useStepSpeaker } from '../use-step-speaker.ts'
-import { ContactPicker } from '../../contacts/contact-picker.tsx'
+import { ContactPicker } from '../../contacts/links.ts'
 import { Sentence } from '../../rules/show/sentence.tsx'
-import { CHANNELS, type Channel } from '../../templates/fields.ts'
 import styles from './campaign.module.css'
 
 type Sends = DataOf<'/dashboard/api/b/{businessId}/campaigns/{campaignId}/test', 'post'>['sends']
@@ -27,9 +27,9 @@ interface TestSequenceProps {
 }
 
 /** Returns the channels that need an address. A webhook has its address in the settings of the channel. */
-const channelsOf = ({ steps }: Campaign): Channel[] => {
+const channelsOf = ({ steps }: Campaign): MessageChannel[] => {
   const used = new Set(walkSteps(steps).flatMap((step) => (step.type === 'send' ? [step.channel] : [])))
-  return CHANNELS.filter((channel) => channel !== 'webhook' && used.has(channel))
+  return MESSAGE_CHANNELS.filter((channel) => channel !== 'webhook' && used.has(channel))
 }
 
 export function TestSequence({ path, campaign, onClose }: TestSequenceProps) {

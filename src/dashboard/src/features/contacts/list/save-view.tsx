@@ -10,7 +10,7 @@ import { showToast } from '../../../parts/toast.tsx'
 import { type FormState, useForm } from '../../../parts/use-form.ts'
 import { textsOf } from '../../../texts/index.ts'
 import { type SavedView, filtersQuery } from '../queries.ts'
-import type { ContactSearch } from './route.ts'
+import type { ContactSearch } from '../search.ts'
 
 interface SaveViewProps {
   businessId: string

@@ -12,7 +12,7 @@ import { useCan } from '../../../session/session.ts'
 import { textsOf } from '../../../texts/index.ts'
 import styles from './contacts.module.css'
 import { type SavedView, filtersQuery } from '../queries.ts'
-import type { ContactSearch } from './route.ts'
+import type { ContactSearch } from '../search.ts'
 import { RenameView, SaveView } from './save-view.tsx'
 
 interface ViewsProps {

@@ -1,18 +1,15 @@
 /** The segments that the contact is a member of, and why. */
 import { Link } from '@tanstack/react-router'
-import { Suspense, lazy, useState } from 'react'
+import { Suspense, useState } from 'react'
 import { Button } from '../../../parts/button.tsx'
 import { Dialog } from '../../../parts/dialog.tsx'
 import { Loading } from '../../../parts/loading.tsx'
 import { Section } from '../../../parts/page.tsx'
 import { Time } from '../../../parts/values.tsx'
+import { Explanation } from '../../segments/links.ts'
 import { textsOf } from '../../../texts/index.ts'
 import styles from './contact.module.css'
 import type { Contact, ContactPath } from './queries.ts'
-
-const Explanation = lazy(() =>
-  import('../../segments/explanation.tsx').then(({ Explanation }) => ({ default: Explanation })),
-)
 
 export function ContactSegments({ path, contact }: { path: ContactPath; contact: Contact }) {
   const texts = textsOf('segments')

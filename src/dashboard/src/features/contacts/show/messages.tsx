@@ -8,10 +8,7 @@ import { PagedTable } from '../../../parts/paged-table.tsx'
 import { type Column, TIME_WIDTH } from '../../../parts/table.tsx'
 import { Time } from '../../../parts/values.tsx'
 import { textsOf } from '../../../texts/index.ts'
-import { MessageDialog } from '../../campaigns/messages/message-dialog.tsx'
-import { MessageStateBadge } from '../../campaigns/messages/message-state.tsx'
-import { type Message, messagesQuery } from '../../campaigns/queries.ts'
-import { describeReason } from '../../campaigns/steps.ts'
+import { type Message, MessageDialog, MessageStateBadge, describeReason, messagesQuery } from '../../campaigns/links.ts'
 import type { ContactPath, Detail } from './queries.ts'
 
 interface MessagesProps {

@@ -1,7 +1,7 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { api, take } from '../../../client.ts'
 import type { DataOf } from '../../../data-of.ts'
-import type { TimelineSearch } from './event-kinds.ts'
+import type { TimelineSearch } from '../search.ts'
 
 export type Detail = DataOf<'/dashboard/api/b/{businessId}/contacts/{contactId}'>
 export type Contact = Detail['contact']

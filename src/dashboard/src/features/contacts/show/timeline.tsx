@@ -10,7 +10,7 @@ import { Section } from '../../../parts/page.tsx'
 import { Money, Time } from '../../../parts/values.tsx'
 import { textsOf } from '../../../texts/index.ts'
 import styles from './contact.module.css'
-import { EVENT_KINDS, type TimelineSearch } from './event-kinds.ts'
+import { EVENT_KINDS, type TimelineSearch } from '../search.ts'
 import { type ContactPath, type TimelineEvent, timelineQuery } from './queries.ts'
 
 export function Timeline({ path }: { path: ContactPath }) {

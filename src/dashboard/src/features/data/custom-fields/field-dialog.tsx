@@ -15,7 +15,8 @@ import { Num, Time } from '../../../parts/values.tsx'
 import { useCan } from '../../../session/session.ts'
 import { textsOf } from '../../../texts/index.ts'
 import styles from './custom-fields.module.css'
-import { type CustomField, fieldsQuery, valuesQuery } from './queries.ts'
+import { type CustomField, fieldsQuery } from './queries.ts'
+import { fieldValuesQuery } from '../../rules/queries.ts'
 
 interface FieldDialogProps {
   businessId: string
@@ -88,7 +89,7 @@ function Describe({ businessId, field, onClose }: Pick<FieldDialogProps, 'busine
 
 function Values({ businessId, field }: { businessId: string; field: CustomField }) {
   const texts = textsOf('custom-fields')
-  const { data, error, isPending, refetch } = useQuery(valuesQuery(businessId, field.key))
+  const { data, error, isPending, refetch } = useQuery(fieldValuesQuery(businessId, field.key))
   if (isPending) return <Loading lines={6} />
   if (data === undefined) return <ErrorBox error={error} onRetry={() => void refetch()} />
   const { contacts, filled, distinct, top, quantiles, range } = data

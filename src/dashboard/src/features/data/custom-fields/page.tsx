@@ -15,7 +15,7 @@ import { useBusiness } from '../../../session/session.ts'
 import { textsOf } from '../../../texts/index.ts'
 import { FieldDialog } from './field-dialog.tsx'
 import { type CustomField, type FieldUse, type Listed, fieldsQuery } from './queries.ts'
-import type { FieldSearch } from './route.ts'
+import type { FieldSearch } from './search.ts'
 
 export function CustomFieldsPage() {
   const texts = textsOf('custom-fields')

@@ -12,15 +12,3 @@ export const fieldsQuery = (businessId: string) =>
     queryFn: ({ signal }) =>
       take(api.GET('/dashboard/api/b/{businessId}/custom-fields', { params: { path: { businessId } }, signal })),
   })
-
-export const valuesQuery = (businessId: string, key: string) =>
-  queryOptions({
-    queryKey: ['custom-fields', businessId, 'values', key],
-    queryFn: ({ signal }) =>
-      take(
-        api.GET('/dashboard/api/b/{businessId}/custom-fields/values', {
-          params: { path: { businessId }, query: { key } },
-          signal,
-        }),
-      ),
-  })

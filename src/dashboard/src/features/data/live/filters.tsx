@@ -2,7 +2,7 @@ import { type SyntheticEvent, useEffect, useRef } from 'react'
 import { Button } from '../../../parts/button.tsx'
 import { SelectField, TextField } from '../../../parts/field.tsx'
 import { textsOf } from '../../../texts/index.ts'
-import { type Filter, OUTCOMES, readFilter } from './filter.ts'
+import { type Filter, OUTCOMES, readFilter } from './search.ts'
 import styles from './live.module.css'
 
 const NAMES = ['event', 'outcome', 'key', 'contactId'] as const

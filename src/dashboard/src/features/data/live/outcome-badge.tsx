@@ -1,6 +1,6 @@
 import { Badge, type BadgeKind } from '../../../parts/badge.tsx'
 import { textsOf } from '../../../texts/index.ts'
-import type { Outcome } from './filter.ts'
+import type { Outcome } from './search.ts'
 
 const KINDS: Record<Outcome, BadgeKind> = {
   done: 'good',

@@ -5,7 +5,7 @@ import { Button } from '../../../parts/button.tsx'
 import { Page } from '../../../parts/page.tsx'
 import { useBusiness } from '../../../session/session.ts'
 import { textsOf } from '../../../texts/index.ts'
-import type { Filter } from './filter.ts'
+import type { Filter } from './search.ts'
 import { Filters } from './filters.tsx'
 import { Requests } from './requests.tsx'
 

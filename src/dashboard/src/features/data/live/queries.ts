@@ -1,6 +1,6 @@
 import { queryOptions } from '@tanstack/react-query'
 import { api, take } from '../../../client.ts'
-import type { Filter } from './filter.ts'
+import type { Filter } from './search.ts'
 
 interface Span {
   after?: number

@@ -2,7 +2,7 @@
 import { useEffect, useEffectEvent, useReducer, useRef, useState } from 'react'
 import { ApiError } from '../../../client.ts'
 import { EMPTY_FEED, MAX_ROWS, changeFeed } from './feed.ts'
-import type { Filter } from './filter.ts'
+import type { Filter } from './search.ts'
 import { fetchNewer, fetchRequests } from './queries.ts'
 
 const POLL_MS = 500

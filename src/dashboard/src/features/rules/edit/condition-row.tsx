@@ -5,7 +5,7 @@ import { TextField, SelectField } from '../../../parts/field.tsx'
 import type { MenuItem } from '../../../parts/menu.tsx'
 import { useCan } from '../../../session/session.ts'
 import { textsOf } from '../../../texts/index.ts'
-import { valuesQuery } from '../../data/custom-fields/queries.ts'
+import { fieldValuesQuery } from '../queries.ts'
 import { type Draft, OPEN_TYPES, knownType, shapeOf, subjectOf, textIn, typeOf } from '../condition.ts'
 import { setCondition } from '../edit-tree.ts'
 import { describeNode, plainText } from '../sentence.ts'
@@ -105,7 +105,11 @@ function useSuggestions(condition: Draft, isText: boolean): readonly Suggestion[
   const { businessId } = useEditing()
   const canSee = useCan('contacts:read')
   const key = typeof condition['customField'] === 'string' ? condition['customField'] : ''
-  const { data } = useQuery({ ...valuesQuery(businessId, key), enabled: isText && canSee && key !== '', retry: false })
+  const { data } = useQuery({
+    ...fieldValuesQuery(businessId, key),
+    enabled: isText && canSee && key !== '',
+    retry: false,
+  })
   if (isText && condition['attribute'] === 'country') return countries()
   return data?.top ?? []
 }

@@ -3,7 +3,7 @@ import type { Operand } from '../../../../../rules/segments/grammar/operators.ts
 import { useId, useState } from 'react'
 import { CheckboxField, SelectField, TextAreaField, TextField } from '../../../parts/field.tsx'
 import { textsOf } from '../../../texts/index.ts'
-import { STAGES } from '../../contacts/show-contact.ts'
+import { STAGES } from '../stages.ts'
 import { textIn } from '../condition.ts'
 import styles from './rule-editor.module.css'
 

@@ -8,8 +8,8 @@ import { Skeleton } from '../../../parts/loading.tsx'
 import { Section } from '../../../parts/page.tsx'
 import { useLate } from '../../../parts/use-late.ts'
 import { textsOf } from '../../../texts/index.ts'
-import { nameOf } from '../../contacts/show-contact.ts'
-import { namesQuery, previewQuery } from '../queries.ts'
+import { nameOf, namesQuery } from '../../contacts/links.ts'
+import { previewQuery } from '../queries.ts'
 import styles from '../../rules/edit/rule-editor.module.css'
 
 const PAUSE_MS = 250

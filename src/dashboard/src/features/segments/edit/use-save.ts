@@ -1,6 +1,7 @@
 import { type UseMutationResult, useMutation, useQueryClient } from '@tanstack/react-query'
 import { api, take } from '../../../client.ts'
-import { type Segment, segmentQuery, segmentsQuery } from '../queries.ts'
+import { type Segment, segmentQuery } from '../queries.ts'
+import { segmentsQuery } from '../../rules/queries.ts'
 import { ruleOf } from '../../rules/tree.ts'
 import { type Draft, draftOf } from './draft.ts'
 

@@ -9,7 +9,7 @@ import { Time } from '../../../parts/values.tsx'
 import { useBusiness, useCan } from '../../../session/session.ts'
 import { useShortcut } from '../../../parts/shortcuts.ts'
 import { textsOf } from '../../../texts/index.ts'
-import { type ListedSegment, segmentsQuery } from '../queries.ts'
+import { type ListedSegment, segmentsQuery } from '../../rules/queries.ts'
 import { MemberCount, SegmentStatus } from '../segment-status.tsx'
 import { Trend } from '../trend.tsx'
 

@@ -8,7 +8,7 @@ import { Time } from '../../../parts/values.tsx'
 import { useCan } from '../../../session/session.ts'
 import { textsOf } from '../../../texts/index.ts'
 import { type Change, type SegmentPath, changesQuery } from '../queries.ts'
-import { ContactCell } from '../../contacts/contact-cell.tsx'
+import { ContactCell } from '../../contacts/links.ts'
 
 /** Erased persons have no ID, so a change is identified by its place in the list. */
 type Row = Change & { name: string | undefined; place: number }

@@ -1,15 +1,14 @@
 /** Why a contact is a member of the segment, or not. */
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { Suspense, lazy } from 'react'
+import { Suspense } from 'react'
 import { Empty } from '../../../parts/empty.tsx'
 import { Loading } from '../../../parts/loading.tsx'
 import { Section } from '../../../parts/page.tsx'
 import { textsOf } from '../../../texts/index.ts'
-import { ContactPicker } from '../../contacts/contact-picker.tsx'
+import { ContactPicker } from '../../contacts/links.ts'
 import type { SegmentPath } from '../queries.ts'
-import type { SegmentSearch } from './route.ts'
-
-const Explanation = lazy(() => import('../explanation.tsx').then(({ Explanation }) => ({ default: Explanation })))
+import { Explanation } from '../explanation-lazy.ts'
+import type { SegmentSearch } from '../search.ts'
 
 export function CheckContact({ path }: { path: SegmentPath }) {
   const texts = textsOf('segments')

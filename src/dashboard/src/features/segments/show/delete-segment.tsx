@@ -4,7 +4,8 @@ import { api, take } from '../../../client.ts'
 import { Confirm } from '../../../parts/confirm.tsx'
 import { showToast } from '../../../parts/toast.tsx'
 import { textsOf } from '../../../texts/index.ts'
-import { type SegmentPath, segmentsQuery } from '../queries.ts'
+import type { SegmentPath } from '../queries.ts'
+import { segmentsQuery } from '../../rules/queries.ts'
 
 interface DeleteSegmentProps {
   path: SegmentPath

@@ -8,7 +8,7 @@ import { Time } from '../../../parts/values.tsx'
 import { useCan } from '../../../session/session.ts'
 import { textsOf } from '../../../texts/index.ts'
 import { type Member, type Segment, type SegmentPath, isAwaited, membersQuery } from '../queries.ts'
-import { ContactCell } from '../../contacts/contact-cell.tsx'
+import { ContactCell } from '../../contacts/links.ts'
 import { ExportMembers } from './export-members.tsx'
 import styles from './segment.module.css'
 

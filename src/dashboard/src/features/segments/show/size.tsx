@@ -12,7 +12,7 @@ import { Num } from '../../../parts/values.tsx'
 import { textsOf } from '../../../texts/index.ts'
 import { type HistoryDay, type Segment, type SegmentPath, historyQuery, isAwaited } from '../queries.ts'
 import { MemberCount } from '../segment-status.tsx'
-import { PERIODS, type Period, type SegmentSearch } from './route.ts'
+import { PERIODS, type Period, type SegmentSearch } from '../search.ts'
 import styles from './segment.module.css'
 
 const HEIGHT = 180

@@ -11,7 +11,7 @@ import { showToast } from '../../../parts/toast.tsx'
 import { type FormState, useForm } from '../../../parts/use-form.ts'
 import { useCan } from '../../../session/session.ts'
 import { textsOf } from '../../../texts/index.ts'
-import { TestSend } from '../../templates/test-send.tsx'
+import { TestSend } from '../../templates/links.ts'
 import { PausedNote } from './paused-note.tsx'
 import {
   type ChannelSettings,

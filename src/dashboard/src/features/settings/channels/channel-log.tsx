@@ -1,4 +1,5 @@
 /** Messages that a channel with the provider `log` has stored instead of sending them. */
+import { type MessageChannel, MESSAGE_CHANNELS } from '../../rules/channels.ts'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -10,11 +11,10 @@ import { type Column, TIME_WIDTH } from '../../../parts/table.tsx'
 import { Time } from '../../../parts/values.tsx'
 import { useBusiness } from '../../../session/session.ts'
 import { textsOf } from '../../../texts/index.ts'
-import { Content } from '../../templates/content.tsx'
-import { CHANNELS, type Channel } from '../../templates/fields.ts'
+import { Content } from '../../templates/links.ts'
 import { type LoggedMessage, logQuery } from './queries.ts'
 
-export function ChannelLog({ channel }: { channel: Channel }) {
+export function ChannelLog({ channel }: { channel: MessageChannel }) {
   const texts = textsOf('channels')
   const { channels } = textsOf('campaigns')
   const { id: businessId } = useBusiness()
@@ -31,7 +31,7 @@ export function ChannelLog({ channel }: { channel: Channel }) {
           name="channel"
           label={texts.channel}
           value={channel}
-          options={CHANNELS.map((value) => ({ value, label: channels[value] }))}
+          options={MESSAGE_CHANNELS.map((value) => ({ value, label: channels[value] }))}
           onChange={(event) =>
             void navigate({ to: '.', search: { log: event.target.value } as never, replace: true, resetScroll: false })
           }

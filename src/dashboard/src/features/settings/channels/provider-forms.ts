@@ -1,7 +1,7 @@
 /** The settings of each provider. A new provider in the API does not compile until its fields are listed here. */
+import { type MessageChannel, MESSAGE_CHANNELS } from '../../rules/channels.ts'
 import type { DataOf } from '../../../data-of.ts'
 import type { texts } from '../../../texts/en/channels.ts'
-import { CHANNELS, type Channel } from '../../templates/fields.ts'
 
 export type ChannelSettings = DataOf<'/dashboard/api/b/{businessId}/channels'>['channels'][number]
 export type Provider = ChannelSettings['provider']
@@ -14,7 +14,7 @@ export interface SettingForm {
 }
 
 interface ProviderForm {
-  channels: readonly Channel[]
+  channels: readonly MessageChannel[]
   settings: readonly SettingForm[]
 }
 
@@ -28,7 +28,7 @@ const SENDER = [text('sender'), text('replyTo')]
 const LIMITS = [number('perSecond'), number('dailyBudget')]
 
 export const PROVIDERS: Record<Provider, ProviderForm> = {
-  log: { channels: CHANNELS, settings: LIMITS },
+  log: { channels: MESSAGE_CHANNELS, settings: LIMITS },
   smtp: {
     channels: ['email'],
     settings: [...SENDER, text('host'), number('port'), flag('secure'), text('user'), secret('password'), ...LIMITS],
@@ -83,7 +83,7 @@ export const PROVIDERS: Record<Provider, ProviderForm> = {
   webhook: { channels: ['webhook'], settings: [text('url'), secret('secret'), ...LIMITS] },
 }
 
-export const providersOf = (channel: Channel): Provider[] =>
+export const providersOf = (channel: MessageChannel): Provider[] =>
   (Object.keys(PROVIDERS) as Provider[]).filter((name) => PROVIDERS[name].channels.includes(channel))
 
 /** Fields of answers that are not settings. */

@@ -1,7 +1,7 @@
+import type { MessageChannel } from '../../rules/channels.ts'
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { api, take } from '../../../client.ts'
 import type { DataOf } from '../../../data-of.ts'
-import type { Channel } from '../../templates/fields.ts'
 
 export type LoggedMessage = DataOf<'/dashboard/api/b/{businessId}/channels/{channel}/log'>['messages'][number]
 
@@ -12,7 +12,7 @@ export const channelsQuery = (businessId: string) =>
       take(api.GET('/dashboard/api/b/{businessId}/channels', { params: { path: { businessId } }, signal })),
   })
 
-export const logQuery = (businessId: string, channel: Channel) =>
+export const logQuery = (businessId: string, channel: MessageChannel) =>
   infiniteQueryOptions({
     queryKey: ['channel-log', businessId, channel],
     queryFn: ({ pageParam, signal }) => {

@@ -9,7 +9,7 @@ import { SelectField } from '../../../parts/field.tsx'
 import { Note } from '../../../parts/note.tsx'
 import { useForm } from '../../../parts/use-form.ts'
 import { textsOf } from '../../../texts/index.ts'
-import { firstEvent } from '../../data/live/curl.ts'
+import { firstEvent } from '../../data/links.ts'
 import { type Key, keysQuery } from '../queries.ts'
 
 type Kind = Key['kind']

@@ -5,7 +5,7 @@ import { Confirm } from '../../../parts/confirm.tsx'
 import { Dialog } from '../../../parts/dialog.tsx'
 import { showToast } from '../../../parts/toast.tsx'
 import { textsOf } from '../../../texts/index.ts'
-import { templatesQuery } from '../../campaigns/queries.ts'
+import { templatesQuery } from '../queries.ts'
 import { type Template, templateQuery, usesQuery } from '../queries.ts'
 import { keyOf } from './draft.ts'
 

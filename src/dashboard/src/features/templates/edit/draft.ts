@@ -1,10 +1,11 @@
+import type { MessageChannel } from '../../rules/channels.ts'
 import { language } from '../../../texts/language.ts'
-import type { Channel, Variant } from '../fields.ts'
+import type { Variant } from '../fields.ts'
 import type { Template } from '../queries.ts'
 
 export interface TemplateDraft {
   name: string
-  channel: Channel
+  channel: MessageChannel
   defaultLanguage: string
   /** Texts by language. There is always at least one. */
   variants: Record<string, Variant>

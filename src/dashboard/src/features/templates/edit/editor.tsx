@@ -1,4 +1,5 @@
 /** A template: its name, its texts by language, the values that they can use, and a preview. */
+import { type MessageChannel, MESSAGE_CHANNELS } from '../../rules/channels.ts'
 import { useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useMemo, useRef, useState } from 'react'
 import { ApiError, type Issue } from '../../../client.ts'
@@ -13,7 +14,6 @@ import { useCan } from '../../../session/session.ts'
 import { textsOf } from '../../../texts/index.ts'
 import { sayAtField } from '../../../without-path.ts'
 import { useFocus } from '../../../parts/use-focus.ts'
-import { CHANNELS, type Channel } from '../fields.ts'
 import type { Template } from '../queries.ts'
 import { DeleteTemplate } from './delete-template.tsx'
 import { type TemplateDraft, draftOf, keyOf } from './draft.ts'
@@ -161,9 +161,9 @@ function Heading({ draft, isNew, issues, canEdit, onChange }: HeadingProps) {
           name="channel"
           label={texts.channel}
           value={draft.channel}
-          options={CHANNELS.map((value) => ({ value, label: channels[value] }))}
+          options={MESSAGE_CHANNELS.map((value) => ({ value, label: channels[value] }))}
           error={issueOf('channel')}
-          onChange={(event) => onChange({ ...draft, channel: event.target.value as Channel })}
+          onChange={(event) => onChange({ ...draft, channel: event.target.value as MessageChannel })}
         />
       )}
       <SelectField

@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Section } from '../../../parts/page.tsx'
 import { textsOf } from '../../../texts/index.ts'
-import { fieldsQuery } from '../../segments/queries.ts'
+import { fieldsQuery } from '../../rules/queries.ts'
 import styles from './template.module.css'
 
 interface ReadableProps {

@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { api, take } from '../../../client.ts'
-import { templatesQuery } from '../../campaigns/queries.ts'
+import { templatesQuery } from '../queries.ts'
 import { type Template, templateQuery } from '../queries.ts'
 import type { TemplateDraft } from './draft.ts'
 

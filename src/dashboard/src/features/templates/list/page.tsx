@@ -1,3 +1,4 @@
+import { MESSAGE_CHANNELS } from '../../rules/channels.ts'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { ButtonLink } from '../../../parts/button.tsx'
@@ -10,10 +11,9 @@ import { Time } from '../../../parts/values.tsx'
 import { useBusiness, useCan } from '../../../session/session.ts'
 import { useShortcut } from '../../../parts/shortcuts.ts'
 import { textsOf } from '../../../texts/index.ts'
-import { type ListedTemplate, templatesQuery } from '../../campaigns/queries.ts'
-import { CHANNELS } from '../fields.ts'
+import { type ListedTemplate, templatesQuery } from '../queries.ts'
 import { type Use, usesQuery } from '../queries.ts'
-import type { TemplatesSearch } from '../route.ts'
+import type { TemplatesSearch } from '../search.ts'
 import styles from './templates.module.css'
 
 export function TemplatesPage() {
@@ -96,7 +96,7 @@ function Filters({ search }: { search: TemplatesSearch }) {
         value={search.channel ?? ''}
         options={[
           { value: '', label: texts.anyChannel },
-          ...CHANNELS.map((value) => ({ value, label: channels[value] })),
+          ...MESSAGE_CHANNELS.map((value) => ({ value, label: channels[value] })),
         ]}
         onChange={(event) => show({ channel: event.target.value || undefined })}
       />

@@ -1,0 +1,3 @@
+/** What other features may use of this one. */
+export { AuditTable } from './audit/audit-table.tsx'
+export { peopleQuery } from './queries.ts'
