@@ -1,1 +1,0 @@
-import{kt as e}from"./shell-BOdqYt5w.js";var t={hour:e.time,day:e.day,week:e.day,month:e.month},n=e=>t[e];export{n as t};

@@ -1,1 +1,0 @@
-import{It as e,Ot as t}from"./shell-BOdqYt5w.js";var n=(n,r)=>n??e(`analytics`).stepNumber(t(r+1));export{n as t};

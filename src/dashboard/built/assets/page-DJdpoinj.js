@@ -1,1 +1,0 @@
-import{It as e,T as t,at as n}from"./shell-BOdqYt5w.js";import{t as r}from"./audit-table-KQtUD79Q.js";import{M as i}from"./vendor-BM9kRyw9.js";function a(){let a=e(`settings`),{id:o}=n();return i(t,{title:a.audit,intro:a.auditIntro,width:`full`,children:i(r,{businessId:o})})}export{a as AuditPage};

@@ -1,1 +1,0 @@
-import{B as e,G as t,H as n,I as r}from"./vendor-BM9kRyw9.js";r();function i(r){let i=n(``),[,a]=t(0);return e(()=>{if(i.current===``)return;let e=r.current?.querySelector(i.current);e!=null&&(i.current=``,e.focus())}),e=>{i.current=e,a(e=>e+1)}}export{i as t};
