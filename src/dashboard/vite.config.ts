@@ -14,7 +14,7 @@ const VENDOR =
 const SHELL = /\/src\/main\.tsx$/
 
 /** Parts that most pages share. The plot and its library are only for pages with charts. */
-const PARTS = /\/src\/(parts\/(?!plot|chart|code)|format)/
+const PARTS = /\/src\/(parts\/(?!chart|value\/code)|format)/
 
 // Browsers of 2024, which support light-dark() natively.
 const BROWSERS = ['chrome123', 'firefox120', 'safari17.5']

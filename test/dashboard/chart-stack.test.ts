@@ -1,6 +1,6 @@
 /** Stacked bars. */
 import { expect, it } from 'vitest'
-import { drawEach, drawStack } from '../../src/dashboard/src/parts/stack.ts'
+import { drawEach, drawStack } from '../../src/dashboard/src/parts/chart/stack.ts'
 
 const SERIES = [
   { label: 'a', values: [1, 2, null] },

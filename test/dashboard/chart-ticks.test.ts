@@ -1,7 +1,7 @@
 /** The labels of a chart's time axis. */
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { areWithinDays, labelsOf, stepsOfValues, ticksOf } from '../../src/dashboard/src/parts/ticks.ts'
+import { areWithinDays, labelsOf, stepsOfValues, ticksOf } from '../../src/dashboard/src/parts/chart/ticks.ts'
 
 const MINUTE = 60
 const HOUR = 3600

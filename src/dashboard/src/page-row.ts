@@ -1,5 +1,5 @@
 /** What a page consists of. The front door reads it: it imports no code of pages. */
-import type { IconName } from './parts/icon-shapes.ts'
+import type { IconName } from './parts/value/icon-shapes.ts'
 import type { Permission } from './session/permission.ts'
 import type { texts } from './texts/en/shell.ts'
 import type { Section } from './texts/sections.ts'

@@ -2,7 +2,7 @@
 import type { QueryClient } from '@tanstack/react-query'
 import { createRouter } from '@tanstack/react-router'
 import { type Page, PAGES } from './pages.ts'
-import { NotFound } from './parts/not-found.tsx'
+import { NotFound } from './parts/feedback/not-found.tsx'
 import { appRoute, businessRoute, firstRoute } from './routes/app.tsx'
 import { guestRoute } from './routes/guest.ts'
 import { pageRoutes } from './routes/page-routes.ts'

@@ -1,7 +1,7 @@
 import type { QueryClient } from '@tanstack/react-query'
 import { createRootRouteWithContext, type ErrorComponentProps, Outlet, useRouter } from '@tanstack/react-router'
-import { ErrorBox } from '../parts/error-box.tsx'
-import { Page } from '../parts/page.tsx'
+import { ErrorBox } from '../parts/feedback/error-box.tsx'
+import { Page } from '../parts/page/page.tsx'
 import { textsOf } from '../texts/index.ts'
 
 export const rootRoute = createRootRouteWithContext<{ queryClient: QueryClient }>()({ component: Outlet })

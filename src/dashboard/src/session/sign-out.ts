@@ -1,6 +1,6 @@
 import type { QueryClient } from '@tanstack/react-query'
 import { api, take } from '../client.ts'
-import { showError } from '../parts/toast.tsx'
+import { showError } from '../parts/feedback/toast.tsx'
 
 /** Loads the sign-in page from the server, so that nothing about the person stays in memory. */
 export async function signOut(client: QueryClient): Promise<void> {

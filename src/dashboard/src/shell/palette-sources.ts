@@ -1,7 +1,7 @@
 /** What Ctrl-K finds in a business: contacts, segments and campaigns. */
 import type { QueryClient } from '@tanstack/react-query'
-import type { IconName } from '../parts/icon-shapes.ts'
-import type { SearchGroup, SearchOption } from '../parts/search-list.tsx'
+import type { IconName } from '../parts/value/icon-shapes.ts'
+import type { SearchGroup, SearchOption } from '../parts/list/search-list.tsx'
 import { campaignsQuery } from '../features/campaigns/links.ts'
 import { findContactsQuery, nameOf } from '../features/contacts/links.ts'
 import { segmentsQuery } from '../features/rules/queries.ts'

@@ -1,10 +1,10 @@
-import { Dialog } from '../parts/dialog.tsx'
-import { CheckboxField } from '../parts/field.tsx'
+import { Dialog } from '../parts/overlay/dialog.tsx'
+import { CheckboxField } from '../parts/form/field.tsx'
 import { setShortcutsOn, shortcutsOn } from '../preferences.ts'
 import { useStore } from '../store.ts'
 import { textsOf } from '../texts/index.ts'
 import styles from './shell.module.css'
-import { shortcuts } from '../parts/shortcuts.ts'
+import { shortcuts } from '../parts/action/shortcuts.ts'
 
 export function ShortcutsDialog({ onClose }: { onClose: () => void }) {
   const { control, shortcuts: texts } = textsOf('shell')

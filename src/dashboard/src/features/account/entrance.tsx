@@ -4,7 +4,7 @@ import { setLanguage } from '../../preferences.ts'
 import { type Language, LANGUAGES, language, textsOf } from '../../texts/index.ts'
 import icon from '../../icon.svg'
 import styles from './entrance.module.css'
-import { PlainHttp } from '../../parts/plain-http.tsx'
+import { PlainHttp } from '../../parts/feedback/plain-http.tsx'
 
 export function Entrance({ title, intro, children }: { title: string; intro?: ReactNode; children: ReactNode }) {
   useEffect(() => {

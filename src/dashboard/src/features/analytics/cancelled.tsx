@@ -1,7 +1,7 @@
 /** Shown in place of a chart whose computation was cancelled. */
 import type { UseQueryResult } from '@tanstack/react-query'
-import { Button } from '../../parts/button.tsx'
-import { Empty } from '../../parts/empty.tsx'
+import { Button } from '../../parts/action/button.tsx'
+import { Empty } from '../../parts/feedback/empty.tsx'
 import { textsOf } from '../../texts/index.ts'
 
 type State = Pick<UseQueryResult, 'data' | 'error' | 'isEnabled' | 'isPlaceholderData' | 'fetchStatus'>

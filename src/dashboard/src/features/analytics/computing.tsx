@@ -5,7 +5,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { api, take } from '../../client.ts'
 import { formatNumber } from '../../format.ts'
-import { Button } from '../../parts/button.tsx'
+import { Button } from '../../parts/action/button.tsx'
 import { useBusiness } from '../../session/session.ts'
 import { slowCharts } from '../../slow-charts.ts'
 import { useStore } from '../../store.ts'

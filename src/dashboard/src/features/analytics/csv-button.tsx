@@ -1,7 +1,7 @@
 /** Downloads the data of a page as a CSV file, which the page makes itself. */
 import { csvText } from '../../csv.ts'
 import { download } from '../../download.ts'
-import { Button } from '../../parts/button.tsx'
+import { Button } from '../../parts/action/button.tsx'
 import { textsOf } from '../../texts/index.ts'
 
 interface CsvButtonProps {

@@ -1,5 +1,5 @@
 /** Chooses one event, or any. */
-import { Button } from '../../parts/button.tsx'
+import { Button } from '../../parts/action/button.tsx'
 import { textsOf } from '../../texts/index.ts'
 import styles from './analytics.module.css'
 import { EventPicker } from './event-picker.tsx'

@@ -1,5 +1,5 @@
 /** Fields for the days, and for the length of the intervals. */
-import { SelectField, TextField } from '../../parts/field.tsx'
+import { SelectField, TextField } from '../../parts/form/field.tsx'
 import { useBusiness } from '../../session/session.ts'
 import { formatNumber } from '../../format.ts'
 import { textsOf } from '../../texts/index.ts'

@@ -1,5 +1,5 @@
 import { useEffect, useId, useState } from 'react'
-import { TextField } from '../../parts/field.tsx'
+import { TextField } from '../../parts/form/field.tsx'
 
 interface TypedFieldProps {
   name: string

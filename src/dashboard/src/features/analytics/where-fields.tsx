@@ -1,7 +1,7 @@
 /** Conditions on the properties of an event. A condition counts once it is complete. */
 import { MAX_WHERE } from '../../../../rules/segments/grammar/limits.ts'
 import { useEffect, useState } from 'react'
-import { Button } from '../../parts/button.tsx'
+import { Button } from '../../parts/action/button.tsx'
 import { textsOf } from '../../texts/index.ts'
 import { PropertyRow } from '../rules/edit/event-fields.tsx'
 import type { Draft } from '../rules/condition.ts'

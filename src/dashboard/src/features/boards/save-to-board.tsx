@@ -3,7 +3,7 @@
  */
 import { useLocation, useSearch } from '@tanstack/react-router'
 import { Suspense, lazy, useState } from 'react'
-import { Button } from '../../parts/button.tsx'
+import { Button } from '../../parts/action/button.tsx'
 import { useBusiness, useCan } from '../../session/session.ts'
 import { loadTexts, textsOf } from '../../texts/index.ts'
 import type { BoardChart } from './queries.ts'

@@ -1,8 +1,8 @@
 /** Chooses one contact by a part of its name or address. The route loads the texts `segments`. */
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { Picker } from '../../parts/picker.tsx'
-import { useLate } from '../../parts/use-late.ts'
+import { Picker } from '../../parts/overlay/picker.tsx'
+import { useLate } from '../../parts/action/use-late.ts'
 import { textsOf } from '../../texts/index.ts'
 import { findContactsQuery, namesQuery } from './names.ts'
 import { nameOf } from './show-contact.ts'

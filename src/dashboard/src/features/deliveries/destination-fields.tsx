@@ -1,6 +1,6 @@
 /** The fields of a destination, by its kind. */
-import { CheckboxField, SelectField, TextField } from '../../parts/field.tsx'
-import type { FormState } from '../../parts/use-form.ts'
+import { CheckboxField, SelectField, TextField } from '../../parts/form/field.tsx'
+import type { FormState } from '../../parts/form/use-form.ts'
 import { textsOf } from '../../texts/index.ts'
 import styles from './deliveries.module.css'
 import {

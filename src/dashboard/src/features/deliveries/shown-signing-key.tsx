@@ -1,7 +1,7 @@
-import { Button } from '../../parts/button.tsx'
-import { Code } from '../../parts/code.tsx'
-import { Dialog } from '../../parts/dialog.tsx'
-import { Note } from '../../parts/note.tsx'
+import { Button } from '../../parts/action/button.tsx'
+import { Code } from '../../parts/value/code.tsx'
+import { Dialog } from '../../parts/overlay/dialog.tsx'
+import { Note } from '../../parts/feedback/note.tsx'
 import { textsOf } from '../../texts/index.ts'
 
 /** The signing key of a new webhook. No page shows it again. */

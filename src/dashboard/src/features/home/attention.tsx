@@ -1,7 +1,7 @@
 /** Problems that need a person, each with a link to the page where they are solved. */
 import { Link } from '@tanstack/react-router'
 import { formatNumber } from '../../format.ts'
-import { Note } from '../../parts/note.tsx'
+import { Note } from '../../parts/feedback/note.tsx'
 import { useCan, useMe } from '../../session/session.ts'
 import { textsOf } from '../../texts/index.ts'
 import type { Status } from './queries.ts'

@@ -1,7 +1,7 @@
 /** Number of requests in the last minute by outcome. Each outcome links to its requests. */
 import { Link } from '@tanstack/react-router'
-import { Badge, type BadgeKind } from '../../parts/badge.tsx'
-import { Num } from '../../parts/values.tsx'
+import { Badge, type BadgeKind } from '../../parts/value/badge.tsx'
+import { Num } from '../../parts/value/values.tsx'
 import { useCan } from '../../session/session.ts'
 import { textsOf } from '../../texts/index.ts'
 import styles from './home.module.css'

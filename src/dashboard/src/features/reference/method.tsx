@@ -1,4 +1,4 @@
-import { Badge } from '../../parts/badge.tsx'
+import { Badge } from '../../parts/value/badge.tsx'
 
 const METHOD_KINDS = { get: 'good', post: 'accent', delete: 'bad' } as const
 

@@ -1,5 +1,5 @@
 /** One operation: parameters, answers, and a form to call it. */
-import { Code } from '../../parts/code.tsx'
+import { Code } from '../../parts/value/code.tsx'
 import { textsOf } from '../../texts/index.ts'
 import { curlExample } from './curl-example.ts'
 import { type Operation, type Schema, fieldsOf, keyUseOf } from './description.ts'

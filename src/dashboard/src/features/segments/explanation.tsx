@@ -1,7 +1,7 @@
 /** Why a contact is a member of a segment, or not. */
 import { useQuery } from '@tanstack/react-query'
-import { ErrorBox } from '../../parts/error-box.tsx'
-import { Loading } from '../../parts/loading.tsx'
+import { ErrorBox } from '../../parts/feedback/error-box.tsx'
+import { Loading } from '../../parts/feedback/loading.tsx'
 import { ExplainedRule } from '../rules/show/explained-rule.tsx'
 import { type SegmentPath, explainQuery } from './queries.ts'
 import { useSpeaker } from '../rules/use-speaker.ts'

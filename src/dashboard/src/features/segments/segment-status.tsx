@@ -1,7 +1,7 @@
 /** Shows whether the members of a segment are up to date, and whether its rule needs attention. */
 import { formatNumber, formatPercent } from '../../format.ts'
-import { Badge } from '../../parts/badge.tsx'
-import { Num } from '../../parts/values.tsx'
+import { Badge } from '../../parts/value/badge.tsx'
+import { Num } from '../../parts/value/values.tsx'
 import { textsOf } from '../../texts/index.ts'
 import type { ListedSegment } from '../rules/queries.ts'
 import { isAwaited } from './queries.ts'

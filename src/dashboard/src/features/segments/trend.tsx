@@ -1,7 +1,7 @@
 /** The size of a segment over the last 30 days, in a row of the list. Rows that are not visible send no request. */
 import { useQuery } from '@tanstack/react-query'
 import { formatNumber } from '../../format.ts'
-import { Sparkline } from '../../parts/sparkline.tsx'
+import { Sparkline } from '../../parts/value/sparkline.tsx'
 import { textsOf } from '../../texts/index.ts'
 import type { ListedSegment } from '../rules/queries.ts'
 import { historyQuery, isAwaited } from './queries.ts'

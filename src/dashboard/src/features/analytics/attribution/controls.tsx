@@ -1,5 +1,5 @@
 /** Fields for the models, the grouping of the rows, the counted event, and the currency. */
-import { SelectField } from '../../../parts/field.tsx'
+import { SelectField } from '../../../parts/form/field.tsx'
 import { textsOf } from '../../../texts/index.ts'
 import { EventChoice } from '../event-choice.tsx'
 import { Controls, useChange } from '../frame.tsx'

@@ -1,6 +1,6 @@
 /** Fields for what is counted, and for the breakdown. */
-import { Button } from '../../../parts/button.tsx'
-import { CheckboxField, SelectField } from '../../../parts/field.tsx'
+import { Button } from '../../../parts/action/button.tsx'
+import { CheckboxField, SelectField } from '../../../parts/form/field.tsx'
 import { formatNumber } from '../../../format.ts'
 import { useCan } from '../../../session/session.ts'
 import { textsOf } from '../../../texts/index.ts'

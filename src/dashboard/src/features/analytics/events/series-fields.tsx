@@ -1,5 +1,5 @@
 /** Fields for what one series counts, and for its events. */
-import { SelectField } from '../../../parts/field.tsx'
+import { SelectField } from '../../../parts/form/field.tsx'
 import { useBusiness, useCan } from '../../../session/session.ts'
 import { textsOf } from '../../../texts/index.ts'
 import type { PlacedIssue } from '../../rules/place-issues.ts'

@@ -1,7 +1,7 @@
 /** Fields for the steps, their order, and the time that they may take. */
 import { formatNumber } from '../../../format.ts'
-import { Button } from '../../../parts/button.tsx'
-import { SelectField } from '../../../parts/field.tsx'
+import { Button } from '../../../parts/action/button.tsx'
+import { SelectField } from '../../../parts/form/field.tsx'
 import { textsOf } from '../../../texts/index.ts'
 import { useCan } from '../../../session/session.ts'
 import { EventPicker } from '../event-picker.tsx'

@@ -1,8 +1,8 @@
 /** The steps as bars, with the figures of each. */
 import { formatPercent } from '../../../format.ts'
-import { Button } from '../../../parts/button.tsx'
-import { Share } from '../../../parts/share.tsx'
-import { Num } from '../../../parts/values.tsx'
+import { Button } from '../../../parts/action/button.tsx'
+import { Share } from '../../../parts/value/share.tsx'
+import { Num } from '../../../parts/value/values.tsx'
 import { useCan } from '../../../session/session.ts'
 import { textsOf } from '../../../texts/index.ts'
 import styles from '../analytics.module.css'

@@ -1,7 +1,7 @@
 /** Lifetime value of customers, by the interval of their first order. */
 import { useQuery } from '@tanstack/react-query'
 import { formatMoney, formatNumber, formatPercent } from '../../../format.ts'
-import { Section } from '../../../parts/page.tsx'
+import { Section } from '../../../parts/page/page.tsx'
 import { useBusiness } from '../../../session/session.ts'
 import { textsOf } from '../../../texts/index.ts'
 import { SaveToBoard } from '../../boards/links.ts'

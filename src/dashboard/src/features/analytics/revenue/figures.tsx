@@ -1,8 +1,8 @@
 /** The figures of one currency, in total and over time. */
 import { useMemo } from 'react'
 import { formatMoney, formatNumber, formatPercent } from '../../../format.ts'
-import { Chart } from '../../../parts/chart.tsx'
-import { Figure, Figures } from '../../../parts/figure.tsx'
+import { Chart } from '../../../parts/chart/chart.tsx'
+import { Figure, Figures } from '../../../parts/value/figure.tsx'
 import { textsOf } from '../../../texts/index.ts'
 import { formatStart } from '../format-start.ts'
 import type { Revenue } from '../queries.ts'

@@ -1,8 +1,8 @@
 /** Orders and revenue by currency, and the value of customers by the interval of their first order. */
 import { useQuery } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
-import { CheckboxField, SelectField } from '../../../parts/field.tsx'
-import { Section } from '../../../parts/page.tsx'
+import { CheckboxField, SelectField } from '../../../parts/form/field.tsx'
+import { Section } from '../../../parts/page/page.tsx'
 import { useBusiness } from '../../../session/session.ts'
 import { textsOf } from '../../../texts/index.ts'
 import { SaveToBoard } from '../../boards/links.ts'

@@ -1,7 +1,7 @@
 /** Moves between stages: from stage to stage in the whole time range, and over time. */
 import { useMemo } from 'react'
-import { Chart } from '../../../parts/chart.tsx'
-import { Num } from '../../../parts/values.tsx'
+import { Chart } from '../../../parts/chart/chart.tsx'
+import { Num } from '../../../parts/value/values.tsx'
 import { textsOf } from '../../../texts/index.ts'
 import { STAGES } from '../../rules/stages.ts'
 import styles from '../analytics.module.css'

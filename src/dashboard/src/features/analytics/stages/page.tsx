@@ -1,7 +1,7 @@
 /** The number of contacts in each stage, and the moves between stages. */
 import { useQuery } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
-import { Section } from '../../../parts/page.tsx'
+import { Section } from '../../../parts/page/page.tsx'
 import { useBusiness } from '../../../session/session.ts'
 import { textsOf } from '../../../texts/index.ts'
 import { SaveToBoard } from '../../boards/links.ts'

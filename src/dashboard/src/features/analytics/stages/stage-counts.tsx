@@ -1,7 +1,7 @@
 /** Number of contacts in each stage now: the same numbers as in the list of contacts. */
 import { Link } from '@tanstack/react-router'
-import { Share } from '../../../parts/share.tsx'
-import { Num } from '../../../parts/values.tsx'
+import { Share } from '../../../parts/value/share.tsx'
+import { Num } from '../../../parts/value/values.tsx'
 import { useBusiness } from '../../../session/session.ts'
 import { textsOf } from '../../../texts/index.ts'
 import styles from '../analytics.module.css'

@@ -1,8 +1,8 @@
 /** Figures of the time range, in total and over time. */
 import { useMemo } from 'react'
 import { formatNumber, formatPercent } from '../../../format.ts'
-import { Chart } from '../../../parts/chart.tsx'
-import { Figure, Figures } from '../../../parts/figure.tsx'
+import { Chart } from '../../../parts/chart/chart.tsx'
+import { Figure, Figures } from '../../../parts/value/figure.tsx'
 import { textsOf } from '../../../texts/index.ts'
 import { CsvButton } from '../csv-button.tsx'
 import { formatSeconds } from '../format-seconds.ts'

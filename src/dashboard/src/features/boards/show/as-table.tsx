@@ -1,6 +1,6 @@
 /** Charts whose figures are a list. */
 import { formatMoney, formatNumber, formatPercent } from '../../../format.ts'
-import { Share } from '../../../parts/share.tsx'
+import { Share } from '../../../parts/value/share.tsx'
 import { textsOf } from '../../../texts/index.ts'
 import { CohortTable, formatStart, nameOfStep, shownTime, SmallTable } from '../../analytics/links.ts'
 import { nameOfStage } from './name-of-row.ts'

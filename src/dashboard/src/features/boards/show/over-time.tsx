@@ -1,7 +1,7 @@
 /** Charts of figures over time. */
 import { formatNumber, formatOnClock, formatPercent } from '../../../format.ts'
-import { Chart } from '../../../parts/chart.tsx'
-import type { Series } from '../../../parts/chart-props.ts'
+import { Chart } from '../../../parts/chart/chart.tsx'
+import type { Series } from '../../../parts/chart/chart-props.ts'
 import { textsOf } from '../../../texts/index.ts'
 import { type Interval, formatStart, shownTime, SmallTable } from '../../analytics/links.ts'
 import { chartOf } from '../../data/links.ts'

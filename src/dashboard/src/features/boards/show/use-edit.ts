@@ -4,8 +4,8 @@
  */
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { ApiError, api, take } from '../../../client.ts'
-import { showToast } from '../../../parts/toast.tsx'
-import { scopeOf, useOptimistic } from '../../../parts/use-optimistic.ts'
+import { showToast } from '../../../parts/feedback/toast.tsx'
+import { scopeOf, useOptimistic } from '../../../parts/action/use-optimistic.ts'
 import { textsOf } from '../../../texts/index.ts'
 import { moveTo } from '../move-to.ts'
 import { type Board, type BoardChart, type BoardPath, boardQuery, boardsQuery } from '../queries.ts'

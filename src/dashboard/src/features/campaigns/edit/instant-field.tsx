@@ -1,5 +1,5 @@
 /** An instant in the reader's zone. The value is ISO 8601 in UTC, or nothing. */
-import { TextField } from '../../../parts/field.tsx'
+import { TextField } from '../../../parts/form/field.tsx'
 
 interface InstantFieldProps {
   name: string

@@ -1,7 +1,7 @@
 /** The campaign as JSON, in the format of the API. The server checks it and reports issues by path. */
 import { useState } from 'react'
-import { Copy } from '../../../parts/code.tsx'
-import { TextAreaField } from '../../../parts/field.tsx'
+import { Copy } from '../../../parts/value/code.tsx'
+import { TextAreaField } from '../../../parts/form/field.tsx'
 import { textsOf } from '../../../texts/index.ts'
 import styles from './campaign-editor.module.css'
 import { type Json, isObject } from './definition.ts'

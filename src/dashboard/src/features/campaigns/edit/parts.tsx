@@ -1,10 +1,10 @@
 /** Fields that several parts of the editor use. */
 import { useState } from 'react'
 import type { Issue } from '../../../client.ts'
-import { SelectField, TextAreaField, TextField } from '../../../parts/field.tsx'
-import { Icon } from '../../../parts/icon.tsx'
+import { SelectField, TextAreaField, TextField } from '../../../parts/form/field.tsx'
+import { Icon } from '../../../parts/value/icon.tsx'
 import { textsOf } from '../../../texts/index.ts'
-import { IssueText } from '../../../parts/issue-text.tsx'
+import { IssueText } from '../../../parts/form/issue-text.tsx'
 import styles from './campaign-editor.module.css'
 import { UNITS, type Unit, readAmount, writeAmount } from './duration.ts'
 import { EVENTS } from './editing.ts'

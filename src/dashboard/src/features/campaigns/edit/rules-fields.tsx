@@ -1,9 +1,9 @@
 /** When messages are sent, how many, and who is held out. */
 import { MESSAGE_CHANNELS } from '../../rules/channels.ts'
-import { Button } from '../../../parts/button.tsx'
-import { CheckboxField, SelectField, TextField } from '../../../parts/field.tsx'
-import { Note } from '../../../parts/note.tsx'
-import { Section } from '../../../parts/page.tsx'
+import { Button } from '../../../parts/action/button.tsx'
+import { CheckboxField, SelectField, TextField } from '../../../parts/form/field.tsx'
+import { Note } from '../../../parts/feedback/note.tsx'
+import { Section } from '../../../parts/page/page.tsx'
 import { useMe, useRemedy } from '../../../session/session.ts'
 import { textsOf } from '../../../texts/index.ts'
 import styles from './campaign-editor.module.css'

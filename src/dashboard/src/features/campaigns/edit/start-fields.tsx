@@ -1,8 +1,8 @@
 /** What starts the campaign, its purpose, and who may enter again. */
 import { useQuery } from '@tanstack/react-query'
-import { CheckboxField, SelectField, TextField } from '../../../parts/field.tsx'
-import { Note } from '../../../parts/note.tsx'
-import { Section } from '../../../parts/page.tsx'
+import { CheckboxField, SelectField, TextField } from '../../../parts/form/field.tsx'
+import { Note } from '../../../parts/feedback/note.tsx'
+import { Section } from '../../../parts/page/page.tsx'
 import { textsOf } from '../../../texts/index.ts'
 import { segmentsQuery } from '../../rules/queries.ts'
 import styles from './campaign-editor.module.css'

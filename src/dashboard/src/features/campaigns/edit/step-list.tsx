@@ -1,9 +1,9 @@
 /** A list of steps, and buttons that add steps. */
 import type { KeyboardEvent } from 'react'
 import { numberOf } from '../../../../../rules/campaigns/step-number.ts'
-import { Button } from '../../../parts/button.tsx'
-import { Icon } from '../../../parts/icon.tsx'
-import { Menu } from '../../../parts/menu.tsx'
+import { Button } from '../../../parts/action/button.tsx'
+import { Icon } from '../../../parts/value/icon.tsx'
+import { Menu } from '../../../parts/overlay/menu.tsx'
 import { textsOf } from '../../../texts/index.ts'
 import styles from './campaign-editor.module.css'
 import {

@@ -1,7 +1,7 @@
 /** The changes that a step makes to the contact: tags and custom fields. */
 import { useState } from 'react'
-import { Button } from '../../../parts/button.tsx'
-import { SelectField, TextAreaField, TextField } from '../../../parts/field.tsx'
+import { Button } from '../../../parts/action/button.tsx'
+import { SelectField, TextAreaField, TextField } from '../../../parts/form/field.tsx'
 import { textsOf } from '../../../texts/index.ts'
 import styles from './campaign-editor.module.css'
 import { type Json, isObject } from './definition.ts'

@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { api, take } from '../../../client.ts'
-import { showToast } from '../../../parts/toast.tsx'
+import { showToast } from '../../../parts/feedback/toast.tsx'
 import { textsOf } from '../../../texts/index.ts'
 import { type Campaign, campaignQuery, campaignsQuery } from '../queries.ts'
 import type { Json } from './definition.ts'

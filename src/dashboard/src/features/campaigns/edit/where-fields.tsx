@@ -1,5 +1,5 @@
 /** Conditions on the event that starts a campaign. */
-import { Button } from '../../../parts/button.tsx'
+import { Button } from '../../../parts/action/button.tsx'
 import { textsOf } from '../../../texts/index.ts'
 import { type NamedProperty, PropertyRow } from '../../rules/edit/event-fields.tsx'
 import type { Draft } from '../../rules/condition.ts'

@@ -1,4 +1,4 @@
-import type { Column } from '../../../parts/table.tsx'
+import type { Column } from '../../../parts/list/table.tsx'
 import { textsOf } from '../../../texts/index.ts'
 import { ContactCell } from '../../contacts/links.ts'
 

@@ -1,11 +1,11 @@
 /** Current and past enrolments, newest first. */
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { Badge, type BadgeKind } from '../../../parts/badge.tsx'
-import { Empty } from '../../../parts/empty.tsx'
-import { PagedTable } from '../../../parts/paged-table.tsx'
-import { type Column, TIME_WIDTH } from '../../../parts/table.tsx'
-import { Time } from '../../../parts/values.tsx'
+import { Badge, type BadgeKind } from '../../../parts/value/badge.tsx'
+import { Empty } from '../../../parts/feedback/empty.tsx'
+import { PagedTable } from '../../../parts/list/paged-table.tsx'
+import { type Column, TIME_WIDTH } from '../../../parts/list/table.tsx'
+import { Time } from '../../../parts/value/values.tsx'
 import { textsOf } from '../../../texts/index.ts'
 import {
   type Campaign,

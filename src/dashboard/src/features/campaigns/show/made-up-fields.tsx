@@ -1,4 +1,4 @@
-import { TextField } from '../../../parts/field.tsx'
+import { TextField } from '../../../parts/form/field.tsx'
 import { textsOf } from '../../../texts/index.ts'
 import { isObject } from '../edit/definition.ts'
 import { JsonField } from '../edit/parts.tsx'

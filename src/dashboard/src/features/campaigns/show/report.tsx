@@ -2,12 +2,12 @@
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { formatNumber, formatPercent } from '../../../format.ts'
-import { ErrorBox } from '../../../parts/error-box.tsx'
-import { TextField } from '../../../parts/field.tsx'
-import { Figure, Figures } from '../../../parts/figure.tsx'
-import { Loading } from '../../../parts/loading.tsx'
-import { Section } from '../../../parts/page.tsx'
-import { Num } from '../../../parts/values.tsx'
+import { ErrorBox } from '../../../parts/feedback/error-box.tsx'
+import { TextField } from '../../../parts/form/field.tsx'
+import { Figure, Figures } from '../../../parts/value/figure.tsx'
+import { Loading } from '../../../parts/feedback/loading.tsx'
+import { Section } from '../../../parts/page/page.tsx'
+import { Num } from '../../../parts/value/values.tsx'
 import { textsOf } from '../../../texts/index.ts'
 import {
   type Campaign,

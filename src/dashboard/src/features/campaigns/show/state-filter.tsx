@@ -1,6 +1,6 @@
 /** Filters a list by state. The state is in the URL. */
 import { useNavigate } from '@tanstack/react-router'
-import { SelectField } from '../../../parts/field.tsx'
+import { SelectField } from '../../../parts/form/field.tsx'
 import { textsOf } from '../../../texts/index.ts'
 import styles from './campaign.module.css'
 import type { CampaignSearch } from '../search.ts'

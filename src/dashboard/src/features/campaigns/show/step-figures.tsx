@@ -1,7 +1,7 @@
 /** Figures of each step of a campaign: the step in words, and its figures below it, however narrow the page is. */
 import type { ReactNode } from 'react'
 import { formatNumber } from '../../../format.ts'
-import { Num } from '../../../parts/values.tsx'
+import { Num } from '../../../parts/value/values.tsx'
 import { textsOf } from '../../../texts/index.ts'
 import type { Campaign } from '../queries.ts'
 import { type StepSpeaker, describeReason, describeStepOf, numberSteps } from '../steps.ts'

@@ -1,7 +1,7 @@
 /** The tree of the steps, in words. */
-import { Badge } from '../../../parts/badge.tsx'
-import { Empty } from '../../../parts/empty.tsx'
-import { Section } from '../../../parts/page.tsx'
+import { Badge } from '../../../parts/value/badge.tsx'
+import { Empty } from '../../../parts/feedback/empty.tsx'
+import { Section } from '../../../parts/page/page.tsx'
 import { textsOf } from '../../../texts/index.ts'
 import type { Campaign } from '../queries.ts'
 import { type Branch, type Step, type StepSpeaker, branchesOf, describeStep, numberSteps } from '../steps.ts'

@@ -1,8 +1,8 @@
 /** Publishes, pauses, resumes and archives a campaign. */
 import { type UseMutationResult, useMutation, useQueryClient } from '@tanstack/react-query'
 import { api, take } from '../../../client.ts'
-import { showToast } from '../../../parts/toast.tsx'
-import { scopeOf, useOptimistic } from '../../../parts/use-optimistic.ts'
+import { showToast } from '../../../parts/feedback/toast.tsx'
+import { scopeOf, useOptimistic } from '../../../parts/action/use-optimistic.ts'
 import { textsOf } from '../../../texts/index.ts'
 import { type Campaign, type CampaignPath, campaignQuery, campaignsQuery } from '../queries.ts'
 

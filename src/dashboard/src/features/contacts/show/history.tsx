@@ -1,9 +1,9 @@
 /** The contact's history: its stages, its campaigns, and the contacts that were merged into it. */
 import { Link } from '@tanstack/react-router'
 import { Fragment } from 'react'
-import { Badge, type BadgeKind } from '../../../parts/badge.tsx'
-import { Section } from '../../../parts/page.tsx'
-import { Time } from '../../../parts/values.tsx'
+import { Badge, type BadgeKind } from '../../../parts/value/badge.tsx'
+import { Section } from '../../../parts/page/page.tsx'
+import { Time } from '../../../parts/value/values.tsx'
 import { textsOf } from '../../../texts/index.ts'
 import styles from './contact.module.css'
 import type { Contact, Detail } from './queries.ts'

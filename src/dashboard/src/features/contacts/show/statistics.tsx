@@ -1,6 +1,6 @@
 /** How often each event occurred, and when it last occurred. */
-import { Section } from '../../../parts/page.tsx'
-import { Num, Time } from '../../../parts/values.tsx'
+import { Section } from '../../../parts/page/page.tsx'
+import { Num, Time } from '../../../parts/value/values.tsx'
 import { textsOf } from '../../../texts/index.ts'
 import styles from './contact.module.css'
 import type { Contact } from './queries.ts'

@@ -1,6 +1,6 @@
 import { type SyntheticEvent, useEffect, useRef } from 'react'
-import { Button } from '../../../parts/button.tsx'
-import { SelectField, TextField } from '../../../parts/field.tsx'
+import { Button } from '../../../parts/action/button.tsx'
+import { SelectField, TextField } from '../../../parts/form/field.tsx'
 import { textsOf } from '../../../texts/index.ts'
 import { type Filter, OUTCOMES, readFilter } from './search.ts'
 import styles from './live.module.css'

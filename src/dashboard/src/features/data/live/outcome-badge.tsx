@@ -1,4 +1,4 @@
-import { Badge, type BadgeKind } from '../../../parts/badge.tsx'
+import { Badge, type BadgeKind } from '../../../parts/value/badge.tsx'
 import { textsOf } from '../../../texts/index.ts'
 import type { Outcome } from './search.ts'
 

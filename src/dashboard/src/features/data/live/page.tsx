@@ -1,8 +1,8 @@
 /** The latest requests of the business, as they arrive. */
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
-import { Button } from '../../../parts/button.tsx'
-import { Page } from '../../../parts/page.tsx'
+import { Button } from '../../../parts/action/button.tsx'
+import { Page } from '../../../parts/page/page.tsx'
 import { useBusiness } from '../../../session/session.ts'
 import { textsOf } from '../../../texts/index.ts'
 import type { Filter } from './search.ts'

@@ -1,5 +1,5 @@
 /** A field for each parameter of the statement. */
-import { TextField } from '../../../parts/field.tsx'
+import { TextField } from '../../../parts/form/field.tsx'
 import { textsOf } from '../../../texts/index.ts'
 import { type Parameter, fieldKindOf } from './parameters.ts'
 import styles from './sql.module.css'

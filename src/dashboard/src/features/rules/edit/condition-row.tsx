@@ -1,8 +1,8 @@
 /** A condition: what it reads, its operator, and its value. */
 import { useQuery } from '@tanstack/react-query'
-import { Badge } from '../../../parts/badge.tsx'
-import { TextField, SelectField } from '../../../parts/field.tsx'
-import type { MenuItem } from '../../../parts/menu.tsx'
+import { Badge } from '../../../parts/value/badge.tsx'
+import { TextField, SelectField } from '../../../parts/form/field.tsx'
+import type { MenuItem } from '../../../parts/overlay/menu.tsx'
 import { useCan } from '../../../session/session.ts'
 import { textsOf } from '../../../texts/index.ts'
 import { fieldValuesQuery } from '../queries.ts'

@@ -1,8 +1,8 @@
 /** Fields that only conditions on events have: first, last, how often, and within which limits. */
 import { MAX_WHERE } from '../../../../../rules/segments/grammar/limits.ts'
 import type { ValueType } from '../../../../../rules/segments/grammar/operators.ts'
-import { Button } from '../../../parts/button.tsx'
-import { SelectField, TextField } from '../../../parts/field.tsx'
+import { Button } from '../../../parts/action/button.tsx'
+import { SelectField, TextField } from '../../../parts/form/field.tsx'
 import { textsOf } from '../../../texts/index.ts'
 import { type Draft, PROPERTY_TYPES, guessType, shapeOf, textIn, whereOf } from '../condition.ts'
 import { type PlacedIssue } from '../place-issues.ts'

@@ -1,9 +1,9 @@
 /** A group: how its conditions are joined, its conditions and groups, and buttons that add more. */
 import { MAX_LEVELS } from '../../../../../rules/segments/grammar/limits.ts'
 import { type DragEvent, Fragment } from 'react'
-import { Button } from '../../../parts/button.tsx'
-import { SelectField } from '../../../parts/field.tsx'
-import { Icon } from '../../../parts/icon.tsx'
+import { Button } from '../../../parts/action/button.tsx'
+import { SelectField } from '../../../parts/form/field.tsx'
+import { Icon } from '../../../parts/value/icon.tsx'
 import { useStore } from '../../../store.ts'
 import { textsOf } from '../../../texts/index.ts'
 import * as edit from '../edit-tree.ts'

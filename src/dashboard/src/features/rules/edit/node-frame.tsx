@@ -1,8 +1,8 @@
 /** The frame of a condition or a group. It is dragged by its handle, moved by arrow keys, and has a menu. */
 import { MAX_LEVELS } from '../../../../../rules/segments/grammar/limits.ts'
 import { type DragEvent, type KeyboardEvent, type ReactNode, useRef } from 'react'
-import { Icon } from '../../../parts/icon.tsx'
-import { Menu, type MenuItem } from '../../../parts/menu.tsx'
+import { Icon } from '../../../parts/value/icon.tsx'
+import { Menu, type MenuItem } from '../../../parts/overlay/menu.tsx'
 import { textsOf } from '../../../texts/index.ts'
 import * as edit from '../edit-tree.ts'
 import { type Node, type Tree, isGroup } from '../tree.ts'

@@ -1,6 +1,6 @@
 /** Chooses the operator of a condition. When the type of a value is unknown, the operators of all types are offered. */
 import type { ValueType } from '../../../../../rules/segments/grammar/operators.ts'
-import { type Option, SelectField } from '../../../parts/field.tsx'
+import { type Option, SelectField } from '../../../parts/form/field.tsx'
 import { textsOf } from '../../../texts/index.ts'
 import { type Draft, operatorsOf } from '../condition.ts'
 import { operatorLabel } from '../sentence.ts'

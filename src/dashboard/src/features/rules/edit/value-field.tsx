@@ -1,7 +1,7 @@
 /** The input of a value, in the form that its operator needs. */
 import type { Operand } from '../../../../../rules/segments/grammar/operators.ts'
 import { useId, useState } from 'react'
-import { CheckboxField, SelectField, TextAreaField, TextField } from '../../../parts/field.tsx'
+import { CheckboxField, SelectField, TextAreaField, TextField } from '../../../parts/form/field.tsx'
 import { textsOf } from '../../../texts/index.ts'
 import { STAGES } from '../stages.ts'
 import { textIn } from '../condition.ts'

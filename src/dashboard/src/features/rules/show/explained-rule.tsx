@@ -1,7 +1,7 @@
 /** A rule as the server evaluated it for one contact: which parts are true, and the value that each condition saw. */
 import { formatNumber, formatTime } from '../../../format.ts'
-import { Badge } from '../../../parts/badge.tsx'
-import { Icon } from '../../../parts/icon.tsx'
+import { Badge } from '../../../parts/value/badge.tsx'
+import { Icon } from '../../../parts/value/icon.tsx'
 import { textsOf } from '../../../texts/index.ts'
 import styles from './explained-rule.module.css'
 import type { Explanation } from '../queries.ts'
@@ -10,7 +10,7 @@ import { joinOf } from '../join.ts'
 import { type Speaker, describeNode } from '../sentence.ts'
 import { newLeaf } from '../tree.ts'
 import { Sentence } from './sentence.tsx'
-import { Time } from '../../../parts/values.tsx'
+import { Time } from '../../../parts/value/values.tsx'
 
 export function ExplainedRule({ explanation, speaker }: { explanation: Explanation; speaker: Speaker }) {
   const texts = textsOf('segments')

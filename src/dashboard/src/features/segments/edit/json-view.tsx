@@ -2,10 +2,10 @@
  * The rule as JSON, to be copied, pasted and edited. The server checks it in the same way as a rule from the builder.
  */
 import { useState } from 'react'
-import { Copy } from '../../../parts/code.tsx'
-import { TextAreaField } from '../../../parts/field.tsx'
+import { Copy } from '../../../parts/value/code.tsx'
+import { TextAreaField } from '../../../parts/form/field.tsx'
 import { textsOf } from '../../../texts/index.ts'
-import { IssueText } from '../../../parts/issue-text.tsx'
+import { IssueText } from '../../../parts/form/issue-text.tsx'
 import styles from '../../rules/edit/rule-editor.module.css'
 
 interface JsonViewProps {

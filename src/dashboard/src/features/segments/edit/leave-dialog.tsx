@@ -1,8 +1,8 @@
 /** Asks before changes are lost. */
 import { useBlocker } from '@tanstack/react-router'
 import type { RefObject } from 'react'
-import { Button } from '../../../parts/button.tsx'
-import { Dialog } from '../../../parts/dialog.tsx'
+import { Button } from '../../../parts/action/button.tsx'
+import { Dialog } from '../../../parts/overlay/dialog.tsx'
 import { textsOf } from '../../../texts/index.ts'
 
 interface LeaveDialogProps {

@@ -1,9 +1,9 @@
 /** Why a contact is a member of the segment, or not. */
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { Suspense } from 'react'
-import { Empty } from '../../../parts/empty.tsx'
-import { Loading } from '../../../parts/loading.tsx'
-import { Section } from '../../../parts/page.tsx'
+import { Empty } from '../../../parts/feedback/empty.tsx'
+import { Loading } from '../../../parts/feedback/loading.tsx'
+import { Section } from '../../../parts/page/page.tsx'
 import { textsOf } from '../../../texts/index.ts'
 import { ContactPicker } from '../../contacts/links.ts'
 import type { SegmentPath } from '../queries.ts'

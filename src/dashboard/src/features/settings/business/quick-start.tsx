@@ -1,5 +1,5 @@
-import { Code } from '../../../parts/code.tsx'
-import { Section } from '../../../parts/page.tsx'
+import { Code } from '../../../parts/value/code.tsx'
+import { Section } from '../../../parts/page/page.tsx'
 import { textsOf } from '../../../texts/index.ts'
 
 const pageTag = (origin: string, businessId: string) =>

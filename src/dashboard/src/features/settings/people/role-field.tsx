@@ -1,4 +1,4 @@
-import { SelectField } from '../../../parts/field.tsx'
+import { SelectField } from '../../../parts/form/field.tsx'
 import { textsOf } from '../../../texts/index.ts'
 import type { Member } from '../queries.ts'
 

@@ -1,8 +1,8 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { api, take } from '../../../client.ts'
-import { Confirm } from '../../../parts/confirm.tsx'
-import { showToast } from '../../../parts/toast.tsx'
-import { Time } from '../../../parts/values.tsx'
+import { Confirm } from '../../../parts/overlay/confirm.tsx'
+import { showToast } from '../../../parts/feedback/toast.tsx'
+import { Time } from '../../../parts/value/values.tsx'
 import { textsOf } from '../../../texts/index.ts'
 import type { Suppression } from './queries.ts'
 

@@ -1,6 +1,6 @@
 /** Values that a template can use, to be inserted at the cursor. */
 import { useQuery } from '@tanstack/react-query'
-import { Section } from '../../../parts/page.tsx'
+import { Section } from '../../../parts/page/page.tsx'
 import { textsOf } from '../../../texts/index.ts'
 import { fieldsQuery } from '../../rules/queries.ts'
 import styles from './template.module.css'

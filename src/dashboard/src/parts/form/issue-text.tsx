@@ -1,6 +1,6 @@
 /** The error of a field that is not visible itself: its path, and the server's message. */
-import type { Issue } from '../client.ts'
-import { withoutPath } from '../without-path.ts'
+import type { Issue } from '../../client.ts'
+import { withoutPath } from '../../without-path.ts'
 
 export function IssueText({ path, message }: Issue) {
   if (path === '') return message

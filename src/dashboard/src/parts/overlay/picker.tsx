@@ -1,10 +1,10 @@
 /** A button that opens a searchable list in a popover. */
 import type { ReactNode } from 'react'
-import { textsOf } from '../texts/index.ts'
-import { Button } from './button.tsx'
-import type { IconName } from './icon-shapes.ts'
+import { textsOf } from '../../texts/index.ts'
+import { Button } from '../action/button.tsx'
+import type { IconName } from '../value/icon-shapes.ts'
 import styles from './picker.module.css'
-import { SearchList, type SearchListProps, type SearchOption } from './search-list.tsx'
+import { SearchList, type SearchListProps, type SearchOption } from '../list/search-list.tsx'
 import { usePopover } from './use-popover.ts'
 
 interface PickerProps<Choice extends SearchOption> extends Omit<SearchListProps<Choice>, 'none' | 'hint'> {

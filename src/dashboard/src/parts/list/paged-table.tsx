@@ -1,7 +1,7 @@
 /** A table of a list that the server sends page by page. */
 import type { UseInfiniteQueryResult } from '@tanstack/react-query'
 import { useEffect } from 'react'
-import { ErrorBox } from './error-box.tsx'
+import { ErrorBox } from '../feedback/error-box.tsx'
 import { Table, type TableProps } from './table.tsx'
 
 interface PagedTableProps<Row> extends Omit<TableProps<Row>, 'onEnd' | 'isLoading'> {

@@ -4,8 +4,8 @@
  */
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { type KeyboardEvent, type ReactNode, useCallback, useEffect, useRef, useState } from 'react'
-import { textsOf } from '../texts/index.ts'
-import { Skeleton } from './loading.tsx'
+import { textsOf } from '../../texts/index.ts'
+import { Skeleton } from '../feedback/loading.tsx'
 import styles from './table.module.css'
 
 export interface Column<Row> {

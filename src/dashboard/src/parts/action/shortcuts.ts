@@ -3,8 +3,8 @@
  * open.
  */
 import { useEffect, useEffectEvent } from 'react'
-import { shortcutsOn } from '../preferences.ts'
-import { createStore } from '../store.ts'
+import { shortcutsOn } from '../../preferences.ts'
+import { createStore } from '../../store.ts'
 
 export interface Shortcut {
   /** Keys, such as `n`, `?` or `g c`. */

@@ -1,7 +1,7 @@
-import { textsOf } from '../texts/index.ts'
-import { ButtonLink } from './button.tsx'
+import { textsOf } from '../../texts/index.ts'
+import { ButtonLink } from '../action/button.tsx'
 import { Empty } from './empty.tsx'
-import { useTabTitle } from './page.tsx'
+import { useTabTitle } from '../page/page.tsx'
 
 /** Shown in place of a page that does not exist, or that the person may not see. */
 export function NotFound() {

@@ -1,6 +1,6 @@
 /** Something to know before continuing. */
 import type { ReactNode } from 'react'
-import { Icon } from './icon.tsx'
+import { Icon } from '../value/icon.tsx'
 import styles from './notices.module.css'
 
 export function Note({ children, action }: { children: ReactNode; action?: ReactNode }) {

@@ -7,7 +7,7 @@ import {
   useId,
 } from 'react'
 import styles from './field.module.css'
-import { Icon } from './icon.tsx'
+import { Icon } from '../value/icon.tsx'
 
 interface Frame {
   label: string

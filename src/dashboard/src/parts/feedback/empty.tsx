@@ -1,7 +1,7 @@
 /** Shown instead of an empty list: what would be here, and how to get it. */
 import type { ReactNode } from 'react'
-import { Icon } from './icon.tsx'
-import type { IconName } from './icon-shapes.ts'
+import { Icon } from '../value/icon.tsx'
+import type { IconName } from '../value/icon-shapes.ts'
 import styles from './notices.module.css'
 
 interface EmptyProps {

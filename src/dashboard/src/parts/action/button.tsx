@@ -2,8 +2,8 @@
 import { createLink } from '@tanstack/react-router'
 import type { AnchorHTMLAttributes, ButtonHTMLAttributes, ReactNode, Ref } from 'react'
 import styles from './button.module.css'
-import { Icon } from './icon.tsx'
-import type { IconName } from './icon-shapes.ts'
+import { Icon } from '../value/icon.tsx'
+import type { IconName } from '../value/icon-shapes.ts'
 
 interface Look {
   kind?: 'primary' | 'plain' | 'quiet' | 'danger'

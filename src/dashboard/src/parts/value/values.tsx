@@ -9,7 +9,7 @@ import {
   formatNumber,
   formatTime,
   formatUtc,
-} from '../format.ts'
+} from '../../format.ts'
 
 interface TimeProps {
   /** ISO 8601, or epoch ms. */

@@ -1,5 +1,5 @@
 /** Share of a whole: a bar and the percentage. */
-import { formatPercent } from '../format.ts'
+import { formatPercent } from '../../format.ts'
 import styles from './share.module.css'
 
 /** `share` is between 0 and 1. */

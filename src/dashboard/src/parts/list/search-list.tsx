@@ -1,7 +1,7 @@
 /** A search field with grouped results: a combobox and its list. */
 import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react'
-import { Icon } from './icon.tsx'
-import type { IconName } from './icon-shapes.ts'
+import { Icon } from '../value/icon.tsx'
+import type { IconName } from '../value/icon-shapes.ts'
 import styles from './search-list.module.css'
 
 export interface SearchOption {

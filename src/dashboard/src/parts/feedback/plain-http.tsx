@@ -1,5 +1,5 @@
-import { textsOf } from '../texts/index.ts'
-import { Icon } from './icon.tsx'
+import { textsOf } from '../../texts/index.ts'
+import { Icon } from '../value/icon.tsx'
 import styles from './plain-http.module.css'
 
 /** Warns that what is sent can be read on the way. */

@@ -1,7 +1,7 @@
 /** A native modal dialog. It takes the focus, closes on Escape, and returns the focus. */
 import { type ReactNode, useId, useLayoutEffect, useRef } from 'react'
-import { textsOf } from '../texts/index.ts'
-import { Button } from './button.tsx'
+import { textsOf } from '../../texts/index.ts'
+import { Button } from '../action/button.tsx'
 import styles from './dialog.module.css'
 
 interface DialogProps {

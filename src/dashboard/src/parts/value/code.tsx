@@ -1,7 +1,7 @@
 /** Text for machines, with a button to copy it. */
 import { useState } from 'react'
-import { textsOf } from '../texts/index.ts'
-import { Button } from './button.tsx'
+import { textsOf } from '../../texts/index.ts'
+import { Button } from '../action/button.tsx'
 import styles from './code.module.css'
 
 const COPIED_MS = 1800

@@ -1,7 +1,7 @@
 /** A button with a list of actions, in a native popover. Arrow keys move through the list. */
 import type { KeyboardEvent, ReactNode } from 'react'
-import { Icon } from './icon.tsx'
-import type { IconName } from './icon-shapes.ts'
+import { Icon } from '../value/icon.tsx'
+import type { IconName } from '../value/icon-shapes.ts'
 import styles from './menu.module.css'
 import { usePopover } from './use-popover.ts'
 

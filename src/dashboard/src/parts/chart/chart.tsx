@@ -3,12 +3,12 @@
  * visit.
  */
 import { Suspense, lazy, useState } from 'react'
-import { formatNumber, formatOnClock, utcOf } from '../format.ts'
-import { textsOf } from '../texts/index.ts'
-import { Button } from './button.tsx'
+import { formatNumber, formatOnClock, utcOf } from '../../format.ts'
+import { textsOf } from '../../texts/index.ts'
+import { Button } from '../action/button.tsx'
 import type { ChartProps } from './chart-props.ts'
 import styles from './chart.module.css'
-import { Skeleton } from './loading.tsx'
+import { Skeleton } from '../feedback/loading.tsx'
 
 const COLOURS = 4
 const TABLE_HEIGHT = 320

@@ -2,8 +2,8 @@
 import { useMutation } from '@tanstack/react-query'
 import { type FormEvent, useRef } from 'react'
 import { flushSync } from 'react-dom'
-import { ApiError } from '../client.ts'
-import { sayAtField } from '../without-path.ts'
+import { ApiError } from '../../client.ts'
+import { sayAtField } from '../../without-path.ts'
 
 export interface FormState {
   /** Props of `<form>`. */

@@ -1,5 +1,5 @@
 /** Placeholder with the size of the content that is being loaded, so that nothing moves. */
-import { textsOf } from '../texts/index.ts'
+import { textsOf } from '../../texts/index.ts'
 import styles from './notices.module.css'
 
 interface SkeletonProps {

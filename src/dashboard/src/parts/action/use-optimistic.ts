@@ -8,7 +8,7 @@ import {
   useQueryClient,
 } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
-import { showError } from './toast.tsx'
+import { showError } from '../feedback/toast.tsx'
 
 interface Options<Stored, Change, Answer> {
   /** Key of the query that returned `stored`. */

@@ -1,11 +1,11 @@
 /** Asks before an action, above all one that cannot be undone. With `phrase`, the person has to type it first. */
 import { type ReactNode, useState } from 'react'
-import { textsOf } from '../texts/index.ts'
-import { Button } from './button.tsx'
+import { textsOf } from '../../texts/index.ts'
+import { Button } from '../action/button.tsx'
 import { Dialog } from './dialog.tsx'
-import { ErrorBox } from './error-box.tsx'
-import { TextField } from './field.tsx'
-import { useForm } from './use-form.ts'
+import { ErrorBox } from '../feedback/error-box.tsx'
+import { TextField } from '../form/field.tsx'
+import { useForm } from '../form/use-form.ts'
 
 interface ConfirmProps {
   title: string

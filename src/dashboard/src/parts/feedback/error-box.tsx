@@ -1,10 +1,10 @@
 /** An error in words, and a way to continue. Renders nothing without an error. */
-import { ApiError } from '../client.ts'
-import { textsOf } from '../texts/index.ts'
-import { Button } from './button.tsx'
+import { ApiError } from '../../client.ts'
+import { textsOf } from '../../texts/index.ts'
+import { Button } from '../action/button.tsx'
 import styles from './notices.module.css'
-import { Icon } from './icon.tsx'
-import { IssueText } from './issue-text.tsx'
+import { Icon } from '../value/icon.tsx'
+import { IssueText } from '../form/issue-text.tsx'
 
 interface ErrorBoxProps {
   error: Error | null

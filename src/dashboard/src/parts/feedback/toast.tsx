@@ -1,9 +1,9 @@
 /** A short message after an action. Errors that belong to a form or a page go to ErrorBox instead. */
-import { createStore, useStore } from '../store.ts'
-import { textsOf } from '../texts/index.ts'
-import { Button } from './button.tsx'
+import { createStore, useStore } from '../../store.ts'
+import { textsOf } from '../../texts/index.ts'
+import { Button } from '../action/button.tsx'
 import { describeError } from './error-box.tsx'
-import { Icon } from './icon.tsx'
+import { Icon } from '../value/icon.tsx'
 import styles from './toast.module.css'
 
 interface Toast {

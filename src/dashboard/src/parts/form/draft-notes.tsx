@@ -1,7 +1,7 @@
 /** Notes that the draft is from an earlier visit, or that another person has saved since it was begun. */
-import { textsOf } from '../texts/index.ts'
-import { Button } from './button.tsx'
-import { Note } from './note.tsx'
+import { textsOf } from '../../texts/index.ts'
+import { Button } from '../action/button.tsx'
+import { Note } from '../feedback/note.tsx'
 import type { KeptDraft } from './use-kept-draft.ts'
 
 export function DraftNotes({ state }: { state: Pick<KeptDraft<unknown>, 'isRestored' | 'isConflict' | 'discard'> }) {
