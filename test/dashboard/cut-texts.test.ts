@@ -52,7 +52,7 @@ it.each(WIDTHS)('in the audit log, whose rows lie one below the other, at %i px'
 })
 
 it.each(WIDTHS)('on the page of operators, also after more was added above, at %i px', async (width) => {
-  const page = await dashboard.visit('/dashboard/operations', { email: 'operator@x.io', width })
+  const page = await dashboard.visit('/dashboard/operations', { email: 'operator@x.io', width, isChanged: true })
   await page.clock.install()
   await page.reload()
   await settle(page, true)

@@ -3,8 +3,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Page } from 'playwright-core'
 import { type TestBusiness, createBusiness } from '../support/stack.ts'
-import { type Dashboard, findBarriers, openDashboard, settle } from './open-dashboard.ts'
-import { addUser } from './session-client.ts'
+import { type Dashboard, endAnimations, findBarriers, openDashboard, settle } from './open-dashboard.ts'
+import { addUser, inviteTo } from './session-client.ts'
 import { tabTo } from './tab-to.ts'
 
 const HOSTILE = '<img src=x onerror="document.title=1">'
@@ -234,6 +234,32 @@ describe('people', () => {
     await page.getByRole('dialog').waitFor()
     await page.keyboard.press('Escape')
     await menu('Revoke')
+    await row(page, guest).waitFor({ state: 'detached' })
+  })
+
+  it('leaves the menu of an invitation open that is sent again meanwhile, and then revokes it', async () => {
+    const { sql } = dashboard.service
+    const guest = `guest${count}@x.io`
+    const id = await addUser(sql, owner)
+    const invite = () =>
+      inviteTo(business.businessId, { sql, by: { id, name: owner } }, { email: guest, role: 'analyst' })
+    await invite()
+    const page = await dashboard.visit('/dashboard/account', { email: owner, isChanged: true })
+    await page.clock.install()
+    await page.goto(`${dashboard.service.url}/dashboard/b/${business.businessId}/settings/people`)
+    await tabTo(page, page.getByRole('button', { name: `Actions for ${guest}` }))
+    await page.keyboard.press('Enter')
+    await page.locator('[role=menuitem]:focus').waitFor()
+    await invite()
+    // The data is old, so that the page reads it again.
+    await page.clock.fastForward(60_000)
+    const read = page.waitForResponse((response) => response.url().endsWith('/people'))
+    await page.evaluate(`window.dispatchEvent(new Event('visibilitychange'))`)
+    await (await read).finished()
+    await endAnimations(page)
+    expect(await page.locator('[role=menuitem]:focus').innerText()).toBe('Send again')
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('Enter')
     await row(page, guest).waitFor({ state: 'detached' })
   })
 

@@ -24,22 +24,27 @@ export function Invitations({ businessId, invitations }: InvitationsProps) {
   const canChange = useCan('people:write')
   const [invited, setInvited] = useState<Invited | null>(null)
   const refresh = () => client.invalidateQueries({ queryKey: peopleQuery(businessId).queryKey })
-  const common = { onError: showError, onSettled: refresh }
   const resend = useMutation({
-    ...common,
     mutationFn: (invitationId: string) => {
       const params = { path: { businessId, invitationId } }
       return take(api.POST('/dashboard/api/b/{businessId}/invitations/{invitationId}/resend', { params }))
     },
-    onSuccess: (answer) => (answer.mail === 'sent' ? showToast(texts.invited) : setInvited(answer)),
+    onError: showError,
+    // An invitation that is sent again has another id: the next action needs the new list.
+    onSettled: async (answer) => {
+      await refresh()
+      if (answer?.mail === 'sent') showToast(texts.invited)
+      else if (answer !== undefined) setInvited(answer)
+    },
   })
   const revoke = useMutation({
-    ...common,
     mutationFn: (invitationId: string) => {
       const params = { path: { businessId, invitationId } }
       return take(api.DELETE('/dashboard/api/b/{businessId}/invitations/{invitationId}', { params }))
     },
     onSuccess: () => showToast(texts.invitationRevoked),
+    onError: showError,
+    onSettled: refresh,
   })
   const actions: Column<Invitation> = {
     key: 'actions',
@@ -65,7 +70,8 @@ export function Invitations({ businessId, invitations }: InvitationsProps) {
         label={texts.invitations}
         columns={[...columnsOf(), ...(canChange ? [actions] : [])]}
         rows={invitations}
-        keyOf={({ id }) => id}
+        // Not the id, which changes when an invitation is sent again: a new row would lose the focus and an open menu.
+        keyOf={({ email }) => email}
       />
       {invited !== null && <ShownLink invited={invited} onClose={() => setInvited(null)} />}
     </Section>
