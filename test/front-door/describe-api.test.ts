@@ -11,7 +11,7 @@ const described = API_ROUTES.flatMap(({ method, path, operation }) =>
 )
 const document = JSON.parse(JSON.stringify(describeApi(API_ROUTES))) as {
   'x-errors': object[]
-  components: object
+  components: { schemas: Record<string, object> }
   paths: Record<
     string,
     Record<
@@ -112,6 +112,23 @@ describe('what it says of schemas', () => {
   it('is true of every example', () => {
     const examples = [...bodies, ...answers.filter(({ example }) => example !== undefined)]
     for (const { schema, example } of examples) expect([example, isValid(schema, example)]).toEqual([example, true])
+  })
+
+  it('describes rules in full, once each', () => {
+    const refer = (name: string) => JSON.stringify({ $ref: `#/components/schemas/${name}` })
+    const create = JSON.stringify(paths['/api/segments']!['post'])
+    expect(create).toContain(`"rule":${refer('SentRule')}`)
+    expect(create).toContain(`"rule":${refer('Rule')}`)
+    const explain = JSON.stringify(paths['/api/segments/{segmentId}/explain']!['get'])
+    expect(explain).toContain(`"rule":${refer('ExplainedRule')}`)
+    const isRule = ajv.compile({ $ref: '#/components/schemas/SentRule', components })
+    expect(isRule({ not: { all: [{ tag: 'vip', operator: 'has' }] } })).toBe(true)
+    expect(isRule({ not: { all: [{ tag: 'vip', operator: 'contains' }] } })).toBe(false)
+    const city = { attribute: 'city', operator: 'equals', value: 'x', ignoreCase: null }
+    const sum = { event: 'a', metric: 'sum', property: 'value', operator: 'exists', currency: null, withinDays: null }
+    const where = [{ property: 'a', operator: 'exists' }]
+    for (const sent of [city, { ...sum, where: null }, { ...sum, where }])
+      expect([sent, isRule(sent)]).toEqual([sent, true])
   })
 
   it('lets answers have more fields one day', () => {

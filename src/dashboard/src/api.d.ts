@@ -2424,6 +2424,1254 @@ export interface components {
                 };
             };
         };
+        /** @description A condition on a property of an event. */
+        SentPropertyCondition: {
+            /** @constant */
+            property: "value";
+            operator: "equals" | "not_equals" | "greater_than" | "greater_than_or_equal" | "less_than" | "less_than_or_equal";
+            value: number;
+        } | {
+            /** @constant */
+            property: "value";
+            /** @constant */
+            operator: "between";
+            /** @description From and to, both in. */
+            value: number[];
+        } | {
+            /** @constant */
+            property: "value";
+            operator: "exists" | "not_exists";
+        } | {
+            /** @constant */
+            property: "currency";
+            operator: "equals" | "not_equals" | "contains" | "starts_with" | "ends_with";
+            value: string;
+            /** @description A–Z and a–z are the same. */
+            ignoreCase?: boolean | null;
+        } | {
+            /** @constant */
+            property: "currency";
+            /** @constant */
+            operator: "in";
+            value: string[];
+            /** @description A–Z and a–z are the same. */
+            ignoreCase?: boolean | null;
+        } | {
+            /** @constant */
+            property: "currency";
+            operator: "exists" | "not_exists";
+        } | {
+            /** @constant */
+            property: "type";
+            operator: "equals" | "not_equals" | "contains" | "starts_with" | "ends_with";
+            value: string;
+            /** @description A–Z and a–z are the same. */
+            ignoreCase?: boolean | null;
+        } | {
+            /** @constant */
+            property: "type";
+            /** @constant */
+            operator: "in";
+            value: string[];
+            /** @description A–Z and a–z are the same. */
+            ignoreCase?: boolean | null;
+        } | {
+            /** @constant */
+            property: "type";
+            operator: "exists" | "not_exists";
+        } | {
+            /** @description A path in the properties, such as `item.category`; or `value`, `currency`, `type` of the event. */
+            property: string;
+            operator: "equals" | "not_equals" | "contains" | "starts_with" | "ends_with";
+            value: string;
+            /** @description A–Z and a–z are the same. */
+            ignoreCase?: boolean | null;
+        } | {
+            /** @description A path in the properties, such as `item.category`; or `value`, `currency`, `type` of the event. */
+            property: string;
+            /** @constant */
+            operator: "in";
+            value: string[];
+            /** @description A–Z and a–z are the same. */
+            ignoreCase?: boolean | null;
+        } | {
+            /** @description A path in the properties, such as `item.category`; or `value`, `currency`, `type` of the event. */
+            property: string;
+            operator: "exists" | "not_exists" | "is_true" | "is_false";
+        } | {
+            /** @description A path in the properties, such as `item.category`; or `value`, `currency`, `type` of the event. */
+            property: string;
+            operator: "equals" | "not_equals" | "greater_than" | "greater_than_or_equal" | "less_than" | "less_than_or_equal";
+            value: number;
+        } | {
+            /** @description A path in the properties, such as `item.category`; or `value`, `currency`, `type` of the event. */
+            property: string;
+            /** @constant */
+            operator: "between";
+            /** @description From and to, both in. */
+            value: number[];
+        };
+        /** @description A group or a condition: see `docs/segments.md`. At most 32 KiB, 100 conditions and 8 levels. */
+        SentRule: {
+            all: components["schemas"]["SentRule"][];
+        } | {
+            any: components["schemas"]["SentRule"][];
+        } | {
+            not: components["schemas"]["SentRule"];
+        } | {
+            /** @description The name of an event. */
+            event: string;
+            metric: "last" | "first";
+            operator: "exists" | "not_exists";
+        } | {
+            /** @description The name of an event. */
+            event: string;
+            metric: "last" | "first";
+            operator: "within_days" | "older_than_days";
+            /** @description Days of 24 hours; decimals are allowed. */
+            value: number;
+        } | {
+            /** @description The name of an event. */
+            event: string;
+            metric: "last" | "first";
+            operator: "before" | "after";
+            /** @description ISO 8601: a date, or a date and a time with its offset. */
+            value: string;
+        } | {
+            /** @description The name of an event. */
+            event: string;
+            /** @constant */
+            metric: "count";
+            /** @description Days of 24 hours; decimals are allowed. */
+            withinDays?: number | null;
+            /** @description All must hold. */
+            where?: components["schemas"]["SentPropertyCondition"][] | null;
+            operator: "equals" | "not_equals" | "greater_than" | "greater_than_or_equal" | "less_than" | "less_than_or_equal";
+            value: number;
+        } | {
+            /** @description The name of an event. */
+            event: string;
+            /** @constant */
+            metric: "count";
+            /** @description Days of 24 hours; decimals are allowed. */
+            withinDays?: number | null;
+            /** @description All must hold. */
+            where?: components["schemas"]["SentPropertyCondition"][] | null;
+            /** @constant */
+            operator: "between";
+            /** @description From and to, both in. */
+            value: number[];
+        } | {
+            /** @description The name of an event. */
+            event: string;
+            /** @constant */
+            metric: "count";
+            /** @description Days of 24 hours; decimals are allowed. */
+            withinDays?: number | null;
+            /** @description All must hold. */
+            where?: components["schemas"]["SentPropertyCondition"][] | null;
+            operator: "exists" | "not_exists";
+        } | {
+            /** @description The name of an event. */
+            event: string;
+            /** @constant */
+            metric: "sum";
+            /** @constant */
+            property: "value";
+            /** @description Left out: the default currency of the business. */
+            currency?: string | null;
+            /** @description Days of 24 hours; decimals are allowed. */
+            withinDays?: number | null;
+            /** @description All must hold. */
+            where?: components["schemas"]["SentPropertyCondition"][] | null;
+            operator: "equals" | "not_equals" | "greater_than" | "greater_than_or_equal" | "less_than" | "less_than_or_equal";
+            value: number | string;
+        } | {
+            /** @description The name of an event. */
+            event: string;
+            /** @constant */
+            metric: "sum";
+            /** @constant */
+            property: "value";
+            /** @description Left out: the default currency of the business. */
+            currency?: string | null;
+            /** @description Days of 24 hours; decimals are allowed. */
+            withinDays?: number | null;
+            /** @description All must hold. */
+            where?: components["schemas"]["SentPropertyCondition"][] | null;
+            /** @constant */
+            operator: "between";
+            /** @description From and to, both in. */
+            value: (number | string)[];
+        } | {
+            /** @description The name of an event. */
+            event: string;
+            /** @constant */
+            metric: "sum";
+            /** @constant */
+            property: "value";
+            /** @description Left out: the default currency of the business. */
+            currency?: string | null;
+            /** @description Days of 24 hours; decimals are allowed. */
+            withinDays?: number | null;
+            /** @description All must hold. */
+            where?: components["schemas"]["SentPropertyCondition"][] | null;
+            operator: "exists" | "not_exists";
+        } | {
+            /** @description The name of an event. */
+            event: string;
+            /** @constant */
+            metric: "sum";
+            property: string;
+            /** @description Days of 24 hours; decimals are allowed. */
+            withinDays?: number | null;
+            /** @description All must hold. */
+            where?: components["schemas"]["SentPropertyCondition"][] | null;
+            operator: "equals" | "not_equals" | "greater_than" | "greater_than_or_equal" | "less_than" | "less_than_or_equal";
+            value: number | string;
+        } | {
+            /** @description The name of an event. */
+            event: string;
+            /** @constant */
+            metric: "sum";
+            property: string;
+            /** @description Days of 24 hours; decimals are allowed. */
+            withinDays?: number | null;
+            /** @description All must hold. */
+            where?: components["schemas"]["SentPropertyCondition"][] | null;
+            /** @constant */
+            operator: "between";
+            /** @description From and to, both in. */
+            value: (number | string)[];
+        } | {
+            /** @description The name of an event. */
+            event: string;
+            /** @constant */
+            metric: "sum";
+            property: string;
+            /** @description Days of 24 hours; decimals are allowed. */
+            withinDays?: number | null;
+            /** @description All must hold. */
+            where?: components["schemas"]["SentPropertyCondition"][] | null;
+            operator: "exists" | "not_exists";
+        } | {
+            customField: string;
+            operator: "exists" | "not_exists" | "is_true" | "is_false";
+        } | {
+            customField: string;
+            operator: "within_days" | "older_than_days" | "within_next_days";
+            /** @description Days of 24 hours; decimals are allowed. */
+            value: number;
+        } | {
+            customField: string;
+            operator: "before" | "after";
+            /** @description ISO 8601: a date, or a date and a time with its offset. */
+            value: string;
+        } | {
+            customField: string;
+            operator: "equals" | "not_equals" | "contains" | "starts_with" | "ends_with";
+            value: string;
+            /** @description A–Z and a–z are the same. */
+            ignoreCase?: boolean | null;
+        } | {
+            customField: string;
+            /** @constant */
+            operator: "in";
+            value: string[];
+            /** @description A–Z and a–z are the same. */
+            ignoreCase?: boolean | null;
+        } | {
+            customField: string;
+            operator: "equals" | "not_equals" | "greater_than" | "greater_than_or_equal" | "less_than" | "less_than_or_equal";
+            value: number;
+        } | {
+            customField: string;
+            /** @constant */
+            operator: "between";
+            /** @description From and to, both in. */
+            value: number[];
+        } | {
+            tag: string;
+            operator: "has" | "has_not";
+        } | {
+            /** @description Its id. */
+            segment: string;
+            operator: "is_member" | "is_not_member";
+        } | {
+            attribute: "firstName" | "lastName" | "country" | "city" | "language" | "timezone" | "email" | "phone" | "platformCustomerId";
+            operator: "equals" | "not_equals" | "contains" | "starts_with" | "ends_with";
+            value: string;
+            /** @description A–Z and a–z are the same. */
+            ignoreCase?: boolean | null;
+        } | {
+            attribute: "firstName" | "lastName" | "country" | "city" | "language" | "timezone" | "email" | "phone" | "platformCustomerId";
+            /** @constant */
+            operator: "in";
+            value: string[];
+            /** @description A–Z and a–z are the same. */
+            ignoreCase?: boolean | null;
+        } | {
+            attribute: "firstName" | "lastName" | "country" | "city" | "language" | "timezone" | "email" | "phone" | "platformCustomerId";
+            operator: "exists" | "not_exists";
+        } | {
+            /** @constant */
+            attribute: "stage";
+            operator: "equals" | "not_equals" | "at_least" | "at_most";
+            value: "Awareness" | "Consideration" | "Decision" | "Retention" | "Advocacy";
+        } | {
+            /** @constant */
+            attribute: "stage";
+            /** @constant */
+            operator: "in";
+            value: ("Awareness" | "Consideration" | "Decision" | "Retention" | "Advocacy")[];
+        } | {
+            /** @constant */
+            attribute: "orderCount";
+            operator: "equals" | "not_equals" | "greater_than" | "greater_than_or_equal" | "less_than" | "less_than_or_equal";
+            value: number;
+        } | {
+            /** @constant */
+            attribute: "orderCount";
+            /** @constant */
+            operator: "between";
+            /** @description From and to, both in. */
+            value: number[];
+        } | {
+            /** @constant */
+            attribute: "orderCount";
+            operator: "exists" | "not_exists";
+        } | {
+            /** @constant */
+            attribute: "createdAt";
+            operator: "exists" | "not_exists";
+        } | {
+            /** @constant */
+            attribute: "createdAt";
+            operator: "within_days" | "older_than_days";
+            /** @description Days of 24 hours; decimals are allowed. */
+            value: number;
+        } | {
+            /** @constant */
+            attribute: "createdAt";
+            operator: "before" | "after";
+            /** @description ISO 8601: a date, or a date and a time with its offset. */
+            value: string;
+        } | {
+            /** @constant */
+            attribute: "revenue";
+            /** @description Left out: the default currency of the business. */
+            currency?: string | null;
+            operator: "equals" | "not_equals" | "greater_than" | "greater_than_or_equal" | "less_than" | "less_than_or_equal";
+            value: number | string;
+        } | {
+            /** @constant */
+            attribute: "revenue";
+            /** @description Left out: the default currency of the business. */
+            currency?: string | null;
+            /** @constant */
+            operator: "between";
+            /** @description From and to, both in. */
+            value: (number | string)[];
+        } | {
+            /** @constant */
+            attribute: "revenue";
+            /** @description Left out: the default currency of the business. */
+            currency?: string | null;
+            operator: "exists" | "not_exists";
+        } | {
+            /** @constant */
+            attribute: "subscribed";
+            channel: "email" | "sms" | "whatsapp" | "push";
+            operator: "is_true" | "is_false" | "exists" | "not_exists";
+        };
+        /** @description A condition on a property of an event. */
+        PropertyCondition: {
+            /** @constant */
+            property: "value";
+            operator: "equals" | "not_equals" | "greater_than" | "greater_than_or_equal" | "less_than" | "less_than_or_equal";
+            value: number;
+        } | {
+            /** @constant */
+            property: "value";
+            /** @constant */
+            operator: "between";
+            /** @description From and to, both in. */
+            value: number[];
+        } | {
+            /** @constant */
+            property: "value";
+            operator: "exists" | "not_exists";
+        } | {
+            /** @constant */
+            property: "currency";
+            operator: "equals" | "not_equals" | "contains" | "starts_with" | "ends_with";
+            value: string;
+            /** @description A–Z and a–z are the same. */
+            ignoreCase?: boolean;
+        } | {
+            /** @constant */
+            property: "currency";
+            /** @constant */
+            operator: "in";
+            value: string[];
+            /** @description A–Z and a–z are the same. */
+            ignoreCase?: boolean;
+        } | {
+            /** @constant */
+            property: "currency";
+            operator: "exists" | "not_exists";
+        } | {
+            /** @constant */
+            property: "type";
+            operator: "equals" | "not_equals" | "contains" | "starts_with" | "ends_with";
+            value: string;
+            /** @description A–Z and a–z are the same. */
+            ignoreCase?: boolean;
+        } | {
+            /** @constant */
+            property: "type";
+            /** @constant */
+            operator: "in";
+            value: string[];
+            /** @description A–Z and a–z are the same. */
+            ignoreCase?: boolean;
+        } | {
+            /** @constant */
+            property: "type";
+            operator: "exists" | "not_exists";
+        } | {
+            /** @description A path in the properties, such as `item.category`; or `value`, `currency`, `type` of the event. */
+            property: string;
+            operator: "equals" | "not_equals" | "contains" | "starts_with" | "ends_with";
+            value: string;
+            /** @description A–Z and a–z are the same. */
+            ignoreCase?: boolean;
+        } | {
+            /** @description A path in the properties, such as `item.category`; or `value`, `currency`, `type` of the event. */
+            property: string;
+            /** @constant */
+            operator: "in";
+            value: string[];
+            /** @description A–Z and a–z are the same. */
+            ignoreCase?: boolean;
+        } | {
+            /** @description A path in the properties, such as `item.category`; or `value`, `currency`, `type` of the event. */
+            property: string;
+            operator: "exists" | "not_exists" | "is_true" | "is_false";
+        } | {
+            /** @description A path in the properties, such as `item.category`; or `value`, `currency`, `type` of the event. */
+            property: string;
+            operator: "equals" | "not_equals" | "greater_than" | "greater_than_or_equal" | "less_than" | "less_than_or_equal";
+            value: number;
+        } | {
+            /** @description A path in the properties, such as `item.category`; or `value`, `currency`, `type` of the event. */
+            property: string;
+            /** @constant */
+            operator: "between";
+            /** @description From and to, both in. */
+            value: number[];
+        };
+        /** @description A group or a condition: see `docs/segments.md`. At most 32 KiB, 100 conditions and 8 levels. */
+        Rule: {
+            all: components["schemas"]["Rule"][];
+        } | {
+            any: components["schemas"]["Rule"][];
+        } | {
+            not: components["schemas"]["Rule"];
+        } | {
+            /** @description The name of an event. */
+            event: string;
+            metric: "last" | "first";
+            operator: "exists" | "not_exists";
+        } | {
+            /** @description The name of an event. */
+            event: string;
+            metric: "last" | "first";
+            operator: "within_days" | "older_than_days";
+            /** @description Days of 24 hours; decimals are allowed. */
+            value: number;
+        } | {
+            /** @description The name of an event. */
+            event: string;
+            metric: "last" | "first";
+            operator: "before" | "after";
+            /** @description ISO 8601: a date, or a date and a time with its offset. */
+            value: string;
+        } | {
+            /** @description The name of an event. */
+            event: string;
+            /** @constant */
+            metric: "count";
+            /** @description Days of 24 hours; decimals are allowed. */
+            withinDays?: number;
+            /** @description All must hold. */
+            where?: components["schemas"]["PropertyCondition"][];
+            operator: "equals" | "not_equals" | "greater_than" | "greater_than_or_equal" | "less_than" | "less_than_or_equal";
+            value: number;
+        } | {
+            /** @description The name of an event. */
+            event: string;
+            /** @constant */
+            metric: "count";
+            /** @description Days of 24 hours; decimals are allowed. */
+            withinDays?: number;
+            /** @description All must hold. */
+            where?: components["schemas"]["PropertyCondition"][];
+            /** @constant */
+            operator: "between";
+            /** @description From and to, both in. */
+            value: number[];
+        } | {
+            /** @description The name of an event. */
+            event: string;
+            /** @constant */
+            metric: "count";
+            /** @description Days of 24 hours; decimals are allowed. */
+            withinDays?: number;
+            /** @description All must hold. */
+            where?: components["schemas"]["PropertyCondition"][];
+            operator: "exists" | "not_exists";
+        } | {
+            /** @description The name of an event. */
+            event: string;
+            /** @constant */
+            metric: "sum";
+            /** @constant */
+            property: "value";
+            /** @description Left out: the default currency of the business. */
+            currency?: string;
+            /** @description Days of 24 hours; decimals are allowed. */
+            withinDays?: number;
+            /** @description All must hold. */
+            where?: components["schemas"]["PropertyCondition"][];
+            operator: "equals" | "not_equals" | "greater_than" | "greater_than_or_equal" | "less_than" | "less_than_or_equal";
+            value: number | string;
+        } | {
+            /** @description The name of an event. */
+            event: string;
+            /** @constant */
+            metric: "sum";
+            /** @constant */
+            property: "value";
+            /** @description Left out: the default currency of the business. */
+            currency?: string;
+            /** @description Days of 24 hours; decimals are allowed. */
+            withinDays?: number;
+            /** @description All must hold. */
+            where?: components["schemas"]["PropertyCondition"][];
+            /** @constant */
+            operator: "between";
+            /** @description From and to, both in. */
+            value: (number | string)[];
+        } | {
+            /** @description The name of an event. */
+            event: string;
+            /** @constant */
+            metric: "sum";
+            /** @constant */
+            property: "value";
+            /** @description Left out: the default currency of the business. */
+            currency?: string;
+            /** @description Days of 24 hours; decimals are allowed. */
+            withinDays?: number;
+            /** @description All must hold. */
+            where?: components["schemas"]["PropertyCondition"][];
+            operator: "exists" | "not_exists";
+        } | {
+            /** @description The name of an event. */
+            event: string;
+            /** @constant */
+            metric: "sum";
+            property: string;
+            /** @description Days of 24 hours; decimals are allowed. */
+            withinDays?: number;
+            /** @description All must hold. */
+            where?: components["schemas"]["PropertyCondition"][];
+            operator: "equals" | "not_equals" | "greater_than" | "greater_than_or_equal" | "less_than" | "less_than_or_equal";
+            value: number | string;
+        } | {
+            /** @description The name of an event. */
+            event: string;
+            /** @constant */
+            metric: "sum";
+            property: string;
+            /** @description Days of 24 hours; decimals are allowed. */
+            withinDays?: number;
+            /** @description All must hold. */
+            where?: components["schemas"]["PropertyCondition"][];
+            /** @constant */
+            operator: "between";
+            /** @description From and to, both in. */
+            value: (number | string)[];
+        } | {
+            /** @description The name of an event. */
+            event: string;
+            /** @constant */
+            metric: "sum";
+            property: string;
+            /** @description Days of 24 hours; decimals are allowed. */
+            withinDays?: number;
+            /** @description All must hold. */
+            where?: components["schemas"]["PropertyCondition"][];
+            operator: "exists" | "not_exists";
+        } | {
+            customField: string;
+            operator: "exists" | "not_exists" | "is_true" | "is_false";
+        } | {
+            customField: string;
+            operator: "within_days" | "older_than_days" | "within_next_days";
+            /** @description Days of 24 hours; decimals are allowed. */
+            value: number;
+        } | {
+            customField: string;
+            operator: "before" | "after";
+            /** @description ISO 8601: a date, or a date and a time with its offset. */
+            value: string;
+        } | {
+            customField: string;
+            operator: "equals" | "not_equals" | "contains" | "starts_with" | "ends_with";
+            value: string;
+            /** @description A–Z and a–z are the same. */
+            ignoreCase?: boolean;
+        } | {
+            customField: string;
+            /** @constant */
+            operator: "in";
+            value: string[];
+            /** @description A–Z and a–z are the same. */
+            ignoreCase?: boolean;
+        } | {
+            customField: string;
+            operator: "equals" | "not_equals" | "greater_than" | "greater_than_or_equal" | "less_than" | "less_than_or_equal";
+            value: number;
+        } | {
+            customField: string;
+            /** @constant */
+            operator: "between";
+            /** @description From and to, both in. */
+            value: number[];
+        } | {
+            tag: string;
+            operator: "has" | "has_not";
+        } | {
+            /** @description Its id. */
+            segment: string;
+            operator: "is_member" | "is_not_member";
+        } | {
+            attribute: "firstName" | "lastName" | "country" | "city" | "language" | "timezone" | "email" | "phone" | "platformCustomerId";
+            operator: "equals" | "not_equals" | "contains" | "starts_with" | "ends_with";
+            value: string;
+            /** @description A–Z and a–z are the same. */
+            ignoreCase?: boolean;
+        } | {
+            attribute: "firstName" | "lastName" | "country" | "city" | "language" | "timezone" | "email" | "phone" | "platformCustomerId";
+            /** @constant */
+            operator: "in";
+            value: string[];
+            /** @description A–Z and a–z are the same. */
+            ignoreCase?: boolean;
+        } | {
+            attribute: "firstName" | "lastName" | "country" | "city" | "language" | "timezone" | "email" | "phone" | "platformCustomerId";
+            operator: "exists" | "not_exists";
+        } | {
+            /** @constant */
+            attribute: "stage";
+            operator: "equals" | "not_equals" | "at_least" | "at_most";
+            value: "Awareness" | "Consideration" | "Decision" | "Retention" | "Advocacy";
+        } | {
+            /** @constant */
+            attribute: "stage";
+            /** @constant */
+            operator: "in";
+            value: ("Awareness" | "Consideration" | "Decision" | "Retention" | "Advocacy")[];
+        } | {
+            /** @constant */
+            attribute: "orderCount";
+            operator: "equals" | "not_equals" | "greater_than" | "greater_than_or_equal" | "less_than" | "less_than_or_equal";
+            value: number;
+        } | {
+            /** @constant */
+            attribute: "orderCount";
+            /** @constant */
+            operator: "between";
+            /** @description From and to, both in. */
+            value: number[];
+        } | {
+            /** @constant */
+            attribute: "orderCount";
+            operator: "exists" | "not_exists";
+        } | {
+            /** @constant */
+            attribute: "createdAt";
+            operator: "exists" | "not_exists";
+        } | {
+            /** @constant */
+            attribute: "createdAt";
+            operator: "within_days" | "older_than_days";
+            /** @description Days of 24 hours; decimals are allowed. */
+            value: number;
+        } | {
+            /** @constant */
+            attribute: "createdAt";
+            operator: "before" | "after";
+            /** @description ISO 8601: a date, or a date and a time with its offset. */
+            value: string;
+        } | {
+            /** @constant */
+            attribute: "revenue";
+            /** @description Left out: the default currency of the business. */
+            currency?: string;
+            operator: "equals" | "not_equals" | "greater_than" | "greater_than_or_equal" | "less_than" | "less_than_or_equal";
+            value: number | string;
+        } | {
+            /** @constant */
+            attribute: "revenue";
+            /** @description Left out: the default currency of the business. */
+            currency?: string;
+            /** @constant */
+            operator: "between";
+            /** @description From and to, both in. */
+            value: (number | string)[];
+        } | {
+            /** @constant */
+            attribute: "revenue";
+            /** @description Left out: the default currency of the business. */
+            currency?: string;
+            operator: "exists" | "not_exists";
+        } | {
+            /** @constant */
+            attribute: "subscribed";
+            channel: "email" | "sms" | "whatsapp" | "push";
+            operator: "is_true" | "is_false" | "exists" | "not_exists";
+        };
+        /** @description A rule with its answers for one contact. */
+        ExplainedRule: {
+            all: components["schemas"]["ExplainedRule"][];
+            matches: boolean;
+        } | {
+            any: components["schemas"]["ExplainedRule"][];
+            matches: boolean;
+        } | {
+            not: components["schemas"]["ExplainedRule"];
+            matches: boolean;
+        } | {
+            /** @description The name of an event. */
+            event: string;
+            metric: "last" | "first";
+            operator: "exists" | "not_exists";
+            matches: boolean;
+            seen: (string | number | boolean | string[]) | null;
+            /**
+             * @description Events or time may have changed the count or the sum since the timeline was read.
+             * @constant
+             */
+            stale?: true;
+        } | {
+            /** @description The name of an event. */
+            event: string;
+            metric: "last" | "first";
+            operator: "within_days" | "older_than_days";
+            /** @description Days of 24 hours; decimals are allowed. */
+            value: number;
+            matches: boolean;
+            seen: (string | number | boolean | string[]) | null;
+            /**
+             * @description Events or time may have changed the count or the sum since the timeline was read.
+             * @constant
+             */
+            stale?: true;
+        } | {
+            /** @description The name of an event. */
+            event: string;
+            metric: "last" | "first";
+            operator: "before" | "after";
+            /** @description ISO 8601: a date, or a date and a time with its offset. */
+            value: string;
+            matches: boolean;
+            seen: (string | number | boolean | string[]) | null;
+            /**
+             * @description Events or time may have changed the count or the sum since the timeline was read.
+             * @constant
+             */
+            stale?: true;
+        } | {
+            /** @description The name of an event. */
+            event: string;
+            /** @constant */
+            metric: "count";
+            /** @description Days of 24 hours; decimals are allowed. */
+            withinDays?: number;
+            /** @description All must hold. */
+            where?: components["schemas"]["PropertyCondition"][];
+            operator: "equals" | "not_equals" | "greater_than" | "greater_than_or_equal" | "less_than" | "less_than_or_equal";
+            value: number;
+            matches: boolean;
+            seen: (string | number | boolean | string[]) | null;
+            /**
+             * @description Events or time may have changed the count or the sum since the timeline was read.
+             * @constant
+             */
+            stale?: true;
+        } | {
+            /** @description The name of an event. */
+            event: string;
+            /** @constant */
+            metric: "count";
+            /** @description Days of 24 hours; decimals are allowed. */
+            withinDays?: number;
+            /** @description All must hold. */
+            where?: components["schemas"]["PropertyCondition"][];
+            /** @constant */
+            operator: "between";
+            /** @description From and to, both in. */
+            value: number[];
+            matches: boolean;
+            seen: (string | number | boolean | string[]) | null;
+            /**
+             * @description Events or time may have changed the count or the sum since the timeline was read.
+             * @constant
+             */
+            stale?: true;
+        } | {
+            /** @description The name of an event. */
+            event: string;
+            /** @constant */
+            metric: "count";
+            /** @description Days of 24 hours; decimals are allowed. */
+            withinDays?: number;
+            /** @description All must hold. */
+            where?: components["schemas"]["PropertyCondition"][];
+            operator: "exists" | "not_exists";
+            matches: boolean;
+            seen: (string | number | boolean | string[]) | null;
+            /**
+             * @description Events or time may have changed the count or the sum since the timeline was read.
+             * @constant
+             */
+            stale?: true;
+        } | {
+            /** @description The name of an event. */
+            event: string;
+            /** @constant */
+            metric: "sum";
+            /** @constant */
+            property: "value";
+            /** @description Left out: the default currency of the business. */
+            currency?: string;
+            /** @description Days of 24 hours; decimals are allowed. */
+            withinDays?: number;
+            /** @description All must hold. */
+            where?: components["schemas"]["PropertyCondition"][];
+            operator: "equals" | "not_equals" | "greater_than" | "greater_than_or_equal" | "less_than" | "less_than_or_equal";
+            value: number | string;
+            matches: boolean;
+            seen: (string | number | boolean | string[]) | null;
+            /**
+             * @description Events or time may have changed the count or the sum since the timeline was read.
+             * @constant
+             */
+            stale?: true;
+        } | {
+            /** @description The name of an event. */
+            event: string;
+            /** @constant */
+            metric: "sum";
+            /** @constant */
+            property: "value";
+            /** @description Left out: the default currency of the business. */
+            currency?: string;
+            /** @description Days of 24 hours; decimals are allowed. */
+            withinDays?: number;
+            /** @description All must hold. */
+            where?: components["schemas"]["PropertyCondition"][];
+            /** @constant */
+            operator: "between";
+            /** @description From and to, both in. */
+            value: (number | string)[];
+            matches: boolean;
+            seen: (string | number | boolean | string[]) | null;
+            /**
+             * @description Events or time may have changed the count or the sum since the timeline was read.
+             * @constant
+             */
+            stale?: true;
+        } | {
+            /** @description The name of an event. */
+            event: string;
+            /** @constant */
+            metric: "sum";
+            /** @constant */
+            property: "value";
+            /** @description Left out: the default currency of the business. */
+            currency?: string;
+            /** @description Days of 24 hours; decimals are allowed. */
+            withinDays?: number;
+            /** @description All must hold. */
+            where?: components["schemas"]["PropertyCondition"][];
+            operator: "exists" | "not_exists";
+            matches: boolean;
+            seen: (string | number | boolean | string[]) | null;
+            /**
+             * @description Events or time may have changed the count or the sum since the timeline was read.
+             * @constant
+             */
+            stale?: true;
+        } | {
+            /** @description The name of an event. */
+            event: string;
+            /** @constant */
+            metric: "sum";
+            property: string;
+            /** @description Days of 24 hours; decimals are allowed. */
+            withinDays?: number;
+            /** @description All must hold. */
+            where?: components["schemas"]["PropertyCondition"][];
+            operator: "equals" | "not_equals" | "greater_than" | "greater_than_or_equal" | "less_than" | "less_than_or_equal";
+            value: number | string;
+            matches: boolean;
+            seen: (string | number | boolean | string[]) | null;
+            /**
+             * @description Events or time may have changed the count or the sum since the timeline was read.
+             * @constant
+             */
+            stale?: true;
+        } | {
+            /** @description The name of an event. */
+            event: string;
+            /** @constant */
+            metric: "sum";
+            property: string;
+            /** @description Days of 24 hours; decimals are allowed. */
+            withinDays?: number;
+            /** @description All must hold. */
+            where?: components["schemas"]["PropertyCondition"][];
+            /** @constant */
+            operator: "between";
+            /** @description From and to, both in. */
+            value: (number | string)[];
+            matches: boolean;
+            seen: (string | number | boolean | string[]) | null;
+            /**
+             * @description Events or time may have changed the count or the sum since the timeline was read.
+             * @constant
+             */
+            stale?: true;
+        } | {
+            /** @description The name of an event. */
+            event: string;
+            /** @constant */
+            metric: "sum";
+            property: string;
+            /** @description Days of 24 hours; decimals are allowed. */
+            withinDays?: number;
+            /** @description All must hold. */
+            where?: components["schemas"]["PropertyCondition"][];
+            operator: "exists" | "not_exists";
+            matches: boolean;
+            seen: (string | number | boolean | string[]) | null;
+            /**
+             * @description Events or time may have changed the count or the sum since the timeline was read.
+             * @constant
+             */
+            stale?: true;
+        } | {
+            customField: string;
+            operator: "exists" | "not_exists" | "is_true" | "is_false";
+            matches: boolean;
+            seen: (string | number | boolean | string[]) | null;
+            /**
+             * @description Events or time may have changed the count or the sum since the timeline was read.
+             * @constant
+             */
+            stale?: true;
+        } | {
+            customField: string;
+            operator: "within_days" | "older_than_days" | "within_next_days";
+            /** @description Days of 24 hours; decimals are allowed. */
+            value: number;
+            matches: boolean;
+            seen: (string | number | boolean | string[]) | null;
+            /**
+             * @description Events or time may have changed the count or the sum since the timeline was read.
+             * @constant
+             */
+            stale?: true;
+        } | {
+            customField: string;
+            operator: "before" | "after";
+            /** @description ISO 8601: a date, or a date and a time with its offset. */
+            value: string;
+            matches: boolean;
+            seen: (string | number | boolean | string[]) | null;
+            /**
+             * @description Events or time may have changed the count or the sum since the timeline was read.
+             * @constant
+             */
+            stale?: true;
+        } | {
+            customField: string;
+            operator: "equals" | "not_equals" | "contains" | "starts_with" | "ends_with";
+            value: string;
+            /** @description A–Z and a–z are the same. */
+            ignoreCase?: boolean;
+            matches: boolean;
+            seen: (string | number | boolean | string[]) | null;
+            /**
+             * @description Events or time may have changed the count or the sum since the timeline was read.
+             * @constant
+             */
+            stale?: true;
+        } | {
+            customField: string;
+            /** @constant */
+            operator: "in";
+            value: string[];
+            /** @description A–Z and a–z are the same. */
+            ignoreCase?: boolean;
+            matches: boolean;
+            seen: (string | number | boolean | string[]) | null;
+            /**
+             * @description Events or time may have changed the count or the sum since the timeline was read.
+             * @constant
+             */
+            stale?: true;
+        } | {
+            customField: string;
+            operator: "equals" | "not_equals" | "greater_than" | "greater_than_or_equal" | "less_than" | "less_than_or_equal";
+            value: number;
+            matches: boolean;
+            seen: (string | number | boolean | string[]) | null;
+            /**
+             * @description Events or time may have changed the count or the sum since the timeline was read.
+             * @constant
+             */
+            stale?: true;
+        } | {
+            customField: string;
+            /** @constant */
+            operator: "between";
+            /** @description From and to, both in. */
+            value: number[];
+            matches: boolean;
+            seen: (string | number | boolean | string[]) | null;
+            /**
+             * @description Events or time may have changed the count or the sum since the timeline was read.
+             * @constant
+             */
+            stale?: true;
+        } | {
+            tag: string;
+            operator: "has" | "has_not";
+            matches: boolean;
+            seen: (string | number | boolean | string[]) | null;
+            /**
+             * @description Events or time may have changed the count or the sum since the timeline was read.
+             * @constant
+             */
+            stale?: true;
+        } | {
+            /** @description Its id. */
+            segment: string;
+            operator: "is_member" | "is_not_member";
+            matches: boolean;
+            seen: (string | number | boolean | string[]) | null;
+            /**
+             * @description Events or time may have changed the count or the sum since the timeline was read.
+             * @constant
+             */
+            stale?: true;
+        } | {
+            attribute: "firstName" | "lastName" | "country" | "city" | "language" | "timezone" | "email" | "phone" | "platformCustomerId";
+            operator: "equals" | "not_equals" | "contains" | "starts_with" | "ends_with";
+            value: string;
+            /** @description A–Z and a–z are the same. */
+            ignoreCase?: boolean;
+            matches: boolean;
+            seen: (string | number | boolean | string[]) | null;
+            /**
+             * @description Events or time may have changed the count or the sum since the timeline was read.
+             * @constant
+             */
+            stale?: true;
+        } | {
+            attribute: "firstName" | "lastName" | "country" | "city" | "language" | "timezone" | "email" | "phone" | "platformCustomerId";
+            /** @constant */
+            operator: "in";
+            value: string[];
+            /** @description A–Z and a–z are the same. */
+            ignoreCase?: boolean;
+            matches: boolean;
+            seen: (string | number | boolean | string[]) | null;
+            /**
+             * @description Events or time may have changed the count or the sum since the timeline was read.
+             * @constant
+             */
+            stale?: true;
+        } | {
+            attribute: "firstName" | "lastName" | "country" | "city" | "language" | "timezone" | "email" | "phone" | "platformCustomerId";
+            operator: "exists" | "not_exists";
+            matches: boolean;
+            seen: (string | number | boolean | string[]) | null;
+            /**
+             * @description Events or time may have changed the count or the sum since the timeline was read.
+             * @constant
+             */
+            stale?: true;
+        } | {
+            /** @constant */
+            attribute: "stage";
+            operator: "equals" | "not_equals" | "at_least" | "at_most";
+            value: "Awareness" | "Consideration" | "Decision" | "Retention" | "Advocacy";
+            matches: boolean;
+            seen: (string | number | boolean | string[]) | null;
+            /**
+             * @description Events or time may have changed the count or the sum since the timeline was read.
+             * @constant
+             */
+            stale?: true;
+        } | {
+            /** @constant */
+            attribute: "stage";
+            /** @constant */
+            operator: "in";
+            value: ("Awareness" | "Consideration" | "Decision" | "Retention" | "Advocacy")[];
+            matches: boolean;
+            seen: (string | number | boolean | string[]) | null;
+            /**
+             * @description Events or time may have changed the count or the sum since the timeline was read.
+             * @constant
+             */
+            stale?: true;
+        } | {
+            /** @constant */
+            attribute: "orderCount";
+            operator: "equals" | "not_equals" | "greater_than" | "greater_than_or_equal" | "less_than" | "less_than_or_equal";
+            value: number;
+            matches: boolean;
+            seen: (string | number | boolean | string[]) | null;
+            /**
+             * @description Events or time may have changed the count or the sum since the timeline was read.
+             * @constant
+             */
+            stale?: true;
+        } | {
+            /** @constant */
+            attribute: "orderCount";
+            /** @constant */
+            operator: "between";
+            /** @description From and to, both in. */
+            value: number[];
+            matches: boolean;
+            seen: (string | number | boolean | string[]) | null;
+            /**
+             * @description Events or time may have changed the count or the sum since the timeline was read.
+             * @constant
+             */
+            stale?: true;
+        } | {
+            /** @constant */
+            attribute: "orderCount";
+            operator: "exists" | "not_exists";
+            matches: boolean;
+            seen: (string | number | boolean | string[]) | null;
+            /**
+             * @description Events or time may have changed the count or the sum since the timeline was read.
+             * @constant
+             */
+            stale?: true;
+        } | {
+            /** @constant */
+            attribute: "createdAt";
+            operator: "exists" | "not_exists";
+            matches: boolean;
+            seen: (string | number | boolean | string[]) | null;
+            /**
+             * @description Events or time may have changed the count or the sum since the timeline was read.
+             * @constant
+             */
+            stale?: true;
+        } | {
+            /** @constant */
+            attribute: "createdAt";
+            operator: "within_days" | "older_than_days";
+            /** @description Days of 24 hours; decimals are allowed. */
+            value: number;
+            matches: boolean;
+            seen: (string | number | boolean | string[]) | null;
+            /**
+             * @description Events or time may have changed the count or the sum since the timeline was read.
+             * @constant
+             */
+            stale?: true;
+        } | {
+            /** @constant */
+            attribute: "createdAt";
+            operator: "before" | "after";
+            /** @description ISO 8601: a date, or a date and a time with its offset. */
+            value: string;
+            matches: boolean;
+            seen: (string | number | boolean | string[]) | null;
+            /**
+             * @description Events or time may have changed the count or the sum since the timeline was read.
+             * @constant
+             */
+            stale?: true;
+        } | {
+            /** @constant */
+            attribute: "revenue";
+            /** @description Left out: the default currency of the business. */
+            currency?: string;
+            operator: "equals" | "not_equals" | "greater_than" | "greater_than_or_equal" | "less_than" | "less_than_or_equal";
+            value: number | string;
+            matches: boolean;
+            seen: (string | number | boolean | string[]) | null;
+            /**
+             * @description Events or time may have changed the count or the sum since the timeline was read.
+             * @constant
+             */
+            stale?: true;
+        } | {
+            /** @constant */
+            attribute: "revenue";
+            /** @description Left out: the default currency of the business. */
+            currency?: string;
+            /** @constant */
+            operator: "between";
+            /** @description From and to, both in. */
+            value: (number | string)[];
+            matches: boolean;
+            seen: (string | number | boolean | string[]) | null;
+            /**
+             * @description Events or time may have changed the count or the sum since the timeline was read.
+             * @constant
+             */
+            stale?: true;
+        } | {
+            /** @constant */
+            attribute: "revenue";
+            /** @description Left out: the default currency of the business. */
+            currency?: string;
+            operator: "exists" | "not_exists";
+            matches: boolean;
+            seen: (string | number | boolean | string[]) | null;
+            /**
+             * @description Events or time may have changed the count or the sum since the timeline was read.
+             * @constant
+             */
+            stale?: true;
+        } | {
+            /** @constant */
+            attribute: "subscribed";
+            channel: "email" | "sms" | "whatsapp" | "push";
+            operator: "is_true" | "is_false" | "exists" | "not_exists";
+            matches: boolean;
+            seen: (string | number | boolean | string[]) | null;
+            /**
+             * @description Events or time may have changed the count or the sum since the timeline was read.
+             * @constant
+             */
+            stale?: true;
+        };
         SentStep: {
             id?: string | null;
             /** @constant */
@@ -2461,10 +3709,7 @@ export interface components {
             id?: string | null;
             /** @constant */
             type: "branch";
-            /** @description As the rule of a segment: see `docs/segments.md`. */
-            rule: {
-                [key: string]: unknown;
-            };
+            rule: components["schemas"]["SentRule"];
             /** @description The steps if the rule is true. */
             steps?: components["schemas"]["SentStep"][] | null;
             /** @description The steps if it is not. */
@@ -2532,10 +3777,7 @@ export interface components {
             id: string;
             /** @constant */
             type: "branch";
-            /** @description As the rule of a segment: see `docs/segments.md`. */
-            rule: {
-                [key: string]: unknown;
-            };
+            rule: components["schemas"]["Rule"];
             /** @description The steps if the rule is true. */
             steps: components["schemas"]["Step"][];
             /** @description The steps if it is not. */
@@ -7149,10 +8391,7 @@ export interface operations {
                      * @example Bought, then quiet
                      */
                     description?: string | null;
-                    /** @description A group (`all`, `any`, `not`) or a condition: see `docs/segments.md`. At most 32 KiB, 100 conditions and 8 levels. */
-                    rule: {
-                        [key: string]: unknown;
-                    };
+                    rule: components["schemas"]["SentRule"];
                 };
             };
         };
@@ -7228,10 +8467,7 @@ export interface operations {
                                 createdAt: string;
                                 /** Format: date-time */
                                 updatedAt: string;
-                                /** @description A group (`all`, `any`, `not`) or a condition: see `docs/segments.md`. As it was sent last. */
-                                rule: {
-                                    [key: string]: unknown;
-                                };
+                                rule: components["schemas"]["Rule"];
                             };
                         };
                     };
@@ -7386,10 +8622,7 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description A group (`all`, `any`, `not`) or a condition: see `docs/segments.md`. At most 32 KiB, 100 conditions and 8 levels. */
-                    rule: {
-                        [key: string]: unknown;
-                    };
+                    rule: components["schemas"]["SentRule"];
                     /** @description How many contacts to name, newest first. 10 when left out. */
                     sample?: number | null;
                 };
@@ -7617,10 +8850,7 @@ export interface operations {
                                 createdAt: string;
                                 /** Format: date-time */
                                 updatedAt: string;
-                                /** @description A group (`all`, `any`, `not`) or a condition: see `docs/segments.md`. As it was sent last. */
-                                rule: {
-                                    [key: string]: unknown;
-                                };
+                                rule: components["schemas"]["Rule"];
                             };
                         };
                     };
@@ -7871,10 +9101,7 @@ export interface operations {
                      * @example Bought, then quiet
                      */
                     description?: string | null;
-                    /** @description A group (`all`, `any`, `not`) or a condition: see `docs/segments.md`. At most 32 KiB, 100 conditions and 8 levels. */
-                    rule?: {
-                        [key: string]: unknown;
-                    } | null;
+                    rule?: components["schemas"]["SentRule"] | null;
                 };
             };
         };
@@ -7950,10 +9177,7 @@ export interface operations {
                                 createdAt: string;
                                 /** Format: date-time */
                                 updatedAt: string;
-                                /** @description A group (`all`, `any`, `not`) or a condition: see `docs/segments.md`. As it was sent last. */
-                                rule: {
-                                    [key: string]: unknown;
-                                };
+                                rule: components["schemas"]["Rule"];
                             };
                         };
                     };
@@ -8563,10 +9787,7 @@ export interface operations {
                             member: boolean;
                             enteredAt: string | null;
                             changesAt: string | null;
-                            /** @description A group (`all`, `any`, `not`) or a condition: see `docs/segments.md`. Every group and condition has `matches`, and every condition has `seen`: the value that it compared, or null. A count or sum of the timeline has `stale` while events or time may have changed it since it was read. */
-                            rule: {
-                                [key: string]: unknown;
-                            };
+                            rule: components["schemas"]["ExplainedRule"];
                         };
                     };
                 };
@@ -8871,29 +10092,13 @@ export interface operations {
                                 trigger: {
                                     event: string;
                                     /** @description All must hold of the event. As the `where` of a segment: see `docs/segments.md`. */
-                                    where?: {
-                                        /** @description A path in the properties, such as `item.category`; or `value`, `currency`, `type` of the event. */
-                                        property: string;
-                                        /** @enum {string} */
-                                        operator: "equals" | "not_equals" | "greater_than" | "greater_than_or_equal" | "less_than" | "less_than_or_equal" | "between" | "exists" | "not_exists" | "contains" | "starts_with" | "ends_with" | "in" | "is_true" | "is_false";
-                                        /** @description As the operator needs it: a number, a text, two numbers, or 1 to 500 texts. */
-                                        value?: unknown;
-                                        ignoreCase?: boolean;
-                                    }[];
+                                    where?: components["schemas"]["PropertyCondition"][];
                                     /** @description `["live"]`: events from servers alone. Left out: those of pages, too. */
                                     sources?: "live"[];
                                 } | {
                                     web: "page_view" | "scroll_depth" | "active_time";
                                     /** @description All must hold of the page view. `property`: `path`, `host`; `depth` of `scroll_depth`; `seconds` of `active_time`. */
-                                    where?: {
-                                        /** @description A path in the properties, such as `item.category`; or `value`, `currency`, `type` of the event. */
-                                        property: string;
-                                        /** @enum {string} */
-                                        operator: "equals" | "not_equals" | "greater_than" | "greater_than_or_equal" | "less_than" | "less_than_or_equal" | "between" | "exists" | "not_exists" | "contains" | "starts_with" | "ends_with" | "in" | "is_true" | "is_false";
-                                        /** @description As the operator needs it: a number, a text, two numbers, or 1 to 500 texts. */
-                                        value?: unknown;
-                                        ignoreCase?: boolean;
-                                    }[];
+                                    where?: components["schemas"]["PropertyCondition"][];
                                 } | {
                                     /** Format: uuid */
                                     segment: string;
@@ -9057,29 +10262,13 @@ export interface operations {
                          */
                         event: string;
                         /** @description All must hold of the event. As the `where` of a segment: see `docs/segments.md`. */
-                        where?: {
-                            /** @description A path in the properties, such as `item.category`; or `value`, `currency`, `type` of the event. */
-                            property: string;
-                            /** @enum {string} */
-                            operator: "equals" | "not_equals" | "greater_than" | "greater_than_or_equal" | "less_than" | "less_than_or_equal" | "between" | "exists" | "not_exists" | "contains" | "starts_with" | "ends_with" | "in" | "is_true" | "is_false";
-                            /** @description As the operator needs it: a number, a text, two numbers, or 1 to 500 texts. */
-                            value?: unknown;
-                            ignoreCase?: boolean | null;
-                        }[] | null;
+                        where?: components["schemas"]["SentPropertyCondition"][] | null;
                         /** @description `["live"]`: events from servers alone. Left out: those of pages, too. */
                         sources?: "live"[] | null;
                     } | {
                         web: "page_view" | "scroll_depth" | "active_time";
                         /** @description All must hold of the page view. `property`: `path`, `host`; `depth` of `scroll_depth`; `seconds` of `active_time`. */
-                        where?: {
-                            /** @description A path in the properties, such as `item.category`; or `value`, `currency`, `type` of the event. */
-                            property: string;
-                            /** @enum {string} */
-                            operator: "equals" | "not_equals" | "greater_than" | "greater_than_or_equal" | "less_than" | "less_than_or_equal" | "between" | "exists" | "not_exists" | "contains" | "starts_with" | "ends_with" | "in" | "is_true" | "is_false";
-                            /** @description As the operator needs it: a number, a text, two numbers, or 1 to 500 texts. */
-                            value?: unknown;
-                            ignoreCase?: boolean | null;
-                        }[] | null;
+                        where?: components["schemas"]["SentPropertyCondition"][] | null;
                     } | {
                         /**
                          * Format: uuid
@@ -9208,29 +10397,13 @@ export interface operations {
                                 trigger: {
                                     event: string;
                                     /** @description All must hold of the event. As the `where` of a segment: see `docs/segments.md`. */
-                                    where?: {
-                                        /** @description A path in the properties, such as `item.category`; or `value`, `currency`, `type` of the event. */
-                                        property: string;
-                                        /** @enum {string} */
-                                        operator: "equals" | "not_equals" | "greater_than" | "greater_than_or_equal" | "less_than" | "less_than_or_equal" | "between" | "exists" | "not_exists" | "contains" | "starts_with" | "ends_with" | "in" | "is_true" | "is_false";
-                                        /** @description As the operator needs it: a number, a text, two numbers, or 1 to 500 texts. */
-                                        value?: unknown;
-                                        ignoreCase?: boolean;
-                                    }[];
+                                    where?: components["schemas"]["PropertyCondition"][];
                                     /** @description `["live"]`: events from servers alone. Left out: those of pages, too. */
                                     sources?: "live"[];
                                 } | {
                                     web: "page_view" | "scroll_depth" | "active_time";
                                     /** @description All must hold of the page view. `property`: `path`, `host`; `depth` of `scroll_depth`; `seconds` of `active_time`. */
-                                    where?: {
-                                        /** @description A path in the properties, such as `item.category`; or `value`, `currency`, `type` of the event. */
-                                        property: string;
-                                        /** @enum {string} */
-                                        operator: "equals" | "not_equals" | "greater_than" | "greater_than_or_equal" | "less_than" | "less_than_or_equal" | "between" | "exists" | "not_exists" | "contains" | "starts_with" | "ends_with" | "in" | "is_true" | "is_false";
-                                        /** @description As the operator needs it: a number, a text, two numbers, or 1 to 500 texts. */
-                                        value?: unknown;
-                                        ignoreCase?: boolean;
-                                    }[];
+                                    where?: components["schemas"]["PropertyCondition"][];
                                 } | {
                                     /** Format: uuid */
                                     segment: string;
@@ -9473,29 +10646,13 @@ export interface operations {
                                 trigger: {
                                     event: string;
                                     /** @description All must hold of the event. As the `where` of a segment: see `docs/segments.md`. */
-                                    where?: {
-                                        /** @description A path in the properties, such as `item.category`; or `value`, `currency`, `type` of the event. */
-                                        property: string;
-                                        /** @enum {string} */
-                                        operator: "equals" | "not_equals" | "greater_than" | "greater_than_or_equal" | "less_than" | "less_than_or_equal" | "between" | "exists" | "not_exists" | "contains" | "starts_with" | "ends_with" | "in" | "is_true" | "is_false";
-                                        /** @description As the operator needs it: a number, a text, two numbers, or 1 to 500 texts. */
-                                        value?: unknown;
-                                        ignoreCase?: boolean;
-                                    }[];
+                                    where?: components["schemas"]["PropertyCondition"][];
                                     /** @description `["live"]`: events from servers alone. Left out: those of pages, too. */
                                     sources?: "live"[];
                                 } | {
                                     web: "page_view" | "scroll_depth" | "active_time";
                                     /** @description All must hold of the page view. `property`: `path`, `host`; `depth` of `scroll_depth`; `seconds` of `active_time`. */
-                                    where?: {
-                                        /** @description A path in the properties, such as `item.category`; or `value`, `currency`, `type` of the event. */
-                                        property: string;
-                                        /** @enum {string} */
-                                        operator: "equals" | "not_equals" | "greater_than" | "greater_than_or_equal" | "less_than" | "less_than_or_equal" | "between" | "exists" | "not_exists" | "contains" | "starts_with" | "ends_with" | "in" | "is_true" | "is_false";
-                                        /** @description As the operator needs it: a number, a text, two numbers, or 1 to 500 texts. */
-                                        value?: unknown;
-                                        ignoreCase?: boolean;
-                                    }[];
+                                    where?: components["schemas"]["PropertyCondition"][];
                                 } | {
                                     /** Format: uuid */
                                     segment: string;
@@ -9791,29 +10948,13 @@ export interface operations {
                          */
                         event: string;
                         /** @description All must hold of the event. As the `where` of a segment: see `docs/segments.md`. */
-                        where?: {
-                            /** @description A path in the properties, such as `item.category`; or `value`, `currency`, `type` of the event. */
-                            property: string;
-                            /** @enum {string} */
-                            operator: "equals" | "not_equals" | "greater_than" | "greater_than_or_equal" | "less_than" | "less_than_or_equal" | "between" | "exists" | "not_exists" | "contains" | "starts_with" | "ends_with" | "in" | "is_true" | "is_false";
-                            /** @description As the operator needs it: a number, a text, two numbers, or 1 to 500 texts. */
-                            value?: unknown;
-                            ignoreCase?: boolean | null;
-                        }[] | null;
+                        where?: components["schemas"]["SentPropertyCondition"][] | null;
                         /** @description `["live"]`: events from servers alone. Left out: those of pages, too. */
                         sources?: "live"[] | null;
                     } | {
                         web: "page_view" | "scroll_depth" | "active_time";
                         /** @description All must hold of the page view. `property`: `path`, `host`; `depth` of `scroll_depth`; `seconds` of `active_time`. */
-                        where?: {
-                            /** @description A path in the properties, such as `item.category`; or `value`, `currency`, `type` of the event. */
-                            property: string;
-                            /** @enum {string} */
-                            operator: "equals" | "not_equals" | "greater_than" | "greater_than_or_equal" | "less_than" | "less_than_or_equal" | "between" | "exists" | "not_exists" | "contains" | "starts_with" | "ends_with" | "in" | "is_true" | "is_false";
-                            /** @description As the operator needs it: a number, a text, two numbers, or 1 to 500 texts. */
-                            value?: unknown;
-                            ignoreCase?: boolean | null;
-                        }[] | null;
+                        where?: components["schemas"]["SentPropertyCondition"][] | null;
                     } | {
                         /**
                          * Format: uuid
@@ -9942,29 +11083,13 @@ export interface operations {
                                 trigger: {
                                     event: string;
                                     /** @description All must hold of the event. As the `where` of a segment: see `docs/segments.md`. */
-                                    where?: {
-                                        /** @description A path in the properties, such as `item.category`; or `value`, `currency`, `type` of the event. */
-                                        property: string;
-                                        /** @enum {string} */
-                                        operator: "equals" | "not_equals" | "greater_than" | "greater_than_or_equal" | "less_than" | "less_than_or_equal" | "between" | "exists" | "not_exists" | "contains" | "starts_with" | "ends_with" | "in" | "is_true" | "is_false";
-                                        /** @description As the operator needs it: a number, a text, two numbers, or 1 to 500 texts. */
-                                        value?: unknown;
-                                        ignoreCase?: boolean;
-                                    }[];
+                                    where?: components["schemas"]["PropertyCondition"][];
                                     /** @description `["live"]`: events from servers alone. Left out: those of pages, too. */
                                     sources?: "live"[];
                                 } | {
                                     web: "page_view" | "scroll_depth" | "active_time";
                                     /** @description All must hold of the page view. `property`: `path`, `host`; `depth` of `scroll_depth`; `seconds` of `active_time`. */
-                                    where?: {
-                                        /** @description A path in the properties, such as `item.category`; or `value`, `currency`, `type` of the event. */
-                                        property: string;
-                                        /** @enum {string} */
-                                        operator: "equals" | "not_equals" | "greater_than" | "greater_than_or_equal" | "less_than" | "less_than_or_equal" | "between" | "exists" | "not_exists" | "contains" | "starts_with" | "ends_with" | "in" | "is_true" | "is_false";
-                                        /** @description As the operator needs it: a number, a text, two numbers, or 1 to 500 texts. */
-                                        value?: unknown;
-                                        ignoreCase?: boolean;
-                                    }[];
+                                    where?: components["schemas"]["PropertyCondition"][];
                                 } | {
                                     /** Format: uuid */
                                     segment: string;
@@ -10209,29 +11334,13 @@ export interface operations {
                                 trigger: {
                                     event: string;
                                     /** @description All must hold of the event. As the `where` of a segment: see `docs/segments.md`. */
-                                    where?: {
-                                        /** @description A path in the properties, such as `item.category`; or `value`, `currency`, `type` of the event. */
-                                        property: string;
-                                        /** @enum {string} */
-                                        operator: "equals" | "not_equals" | "greater_than" | "greater_than_or_equal" | "less_than" | "less_than_or_equal" | "between" | "exists" | "not_exists" | "contains" | "starts_with" | "ends_with" | "in" | "is_true" | "is_false";
-                                        /** @description As the operator needs it: a number, a text, two numbers, or 1 to 500 texts. */
-                                        value?: unknown;
-                                        ignoreCase?: boolean;
-                                    }[];
+                                    where?: components["schemas"]["PropertyCondition"][];
                                     /** @description `["live"]`: events from servers alone. Left out: those of pages, too. */
                                     sources?: "live"[];
                                 } | {
                                     web: "page_view" | "scroll_depth" | "active_time";
                                     /** @description All must hold of the page view. `property`: `path`, `host`; `depth` of `scroll_depth`; `seconds` of `active_time`. */
-                                    where?: {
-                                        /** @description A path in the properties, such as `item.category`; or `value`, `currency`, `type` of the event. */
-                                        property: string;
-                                        /** @enum {string} */
-                                        operator: "equals" | "not_equals" | "greater_than" | "greater_than_or_equal" | "less_than" | "less_than_or_equal" | "between" | "exists" | "not_exists" | "contains" | "starts_with" | "ends_with" | "in" | "is_true" | "is_false";
-                                        /** @description As the operator needs it: a number, a text, two numbers, or 1 to 500 texts. */
-                                        value?: unknown;
-                                        ignoreCase?: boolean;
-                                    }[];
+                                    where?: components["schemas"]["PropertyCondition"][];
                                 } | {
                                     /** Format: uuid */
                                     segment: string;
@@ -10456,29 +11565,13 @@ export interface operations {
                                 trigger: {
                                     event: string;
                                     /** @description All must hold of the event. As the `where` of a segment: see `docs/segments.md`. */
-                                    where?: {
-                                        /** @description A path in the properties, such as `item.category`; or `value`, `currency`, `type` of the event. */
-                                        property: string;
-                                        /** @enum {string} */
-                                        operator: "equals" | "not_equals" | "greater_than" | "greater_than_or_equal" | "less_than" | "less_than_or_equal" | "between" | "exists" | "not_exists" | "contains" | "starts_with" | "ends_with" | "in" | "is_true" | "is_false";
-                                        /** @description As the operator needs it: a number, a text, two numbers, or 1 to 500 texts. */
-                                        value?: unknown;
-                                        ignoreCase?: boolean;
-                                    }[];
+                                    where?: components["schemas"]["PropertyCondition"][];
                                     /** @description `["live"]`: events from servers alone. Left out: those of pages, too. */
                                     sources?: "live"[];
                                 } | {
                                     web: "page_view" | "scroll_depth" | "active_time";
                                     /** @description All must hold of the page view. `property`: `path`, `host`; `depth` of `scroll_depth`; `seconds` of `active_time`. */
-                                    where?: {
-                                        /** @description A path in the properties, such as `item.category`; or `value`, `currency`, `type` of the event. */
-                                        property: string;
-                                        /** @enum {string} */
-                                        operator: "equals" | "not_equals" | "greater_than" | "greater_than_or_equal" | "less_than" | "less_than_or_equal" | "between" | "exists" | "not_exists" | "contains" | "starts_with" | "ends_with" | "in" | "is_true" | "is_false";
-                                        /** @description As the operator needs it: a number, a text, two numbers, or 1 to 500 texts. */
-                                        value?: unknown;
-                                        ignoreCase?: boolean;
-                                    }[];
+                                    where?: components["schemas"]["PropertyCondition"][];
                                 } | {
                                     /** Format: uuid */
                                     segment: string;
@@ -10691,29 +11784,13 @@ export interface operations {
                                 trigger: {
                                     event: string;
                                     /** @description All must hold of the event. As the `where` of a segment: see `docs/segments.md`. */
-                                    where?: {
-                                        /** @description A path in the properties, such as `item.category`; or `value`, `currency`, `type` of the event. */
-                                        property: string;
-                                        /** @enum {string} */
-                                        operator: "equals" | "not_equals" | "greater_than" | "greater_than_or_equal" | "less_than" | "less_than_or_equal" | "between" | "exists" | "not_exists" | "contains" | "starts_with" | "ends_with" | "in" | "is_true" | "is_false";
-                                        /** @description As the operator needs it: a number, a text, two numbers, or 1 to 500 texts. */
-                                        value?: unknown;
-                                        ignoreCase?: boolean;
-                                    }[];
+                                    where?: components["schemas"]["PropertyCondition"][];
                                     /** @description `["live"]`: events from servers alone. Left out: those of pages, too. */
                                     sources?: "live"[];
                                 } | {
                                     web: "page_view" | "scroll_depth" | "active_time";
                                     /** @description All must hold of the page view. `property`: `path`, `host`; `depth` of `scroll_depth`; `seconds` of `active_time`. */
-                                    where?: {
-                                        /** @description A path in the properties, such as `item.category`; or `value`, `currency`, `type` of the event. */
-                                        property: string;
-                                        /** @enum {string} */
-                                        operator: "equals" | "not_equals" | "greater_than" | "greater_than_or_equal" | "less_than" | "less_than_or_equal" | "between" | "exists" | "not_exists" | "contains" | "starts_with" | "ends_with" | "in" | "is_true" | "is_false";
-                                        /** @description As the operator needs it: a number, a text, two numbers, or 1 to 500 texts. */
-                                        value?: unknown;
-                                        ignoreCase?: boolean;
-                                    }[];
+                                    where?: components["schemas"]["PropertyCondition"][];
                                 } | {
                                     /** Format: uuid */
                                     segment: string;
@@ -10926,29 +12003,13 @@ export interface operations {
                                 trigger: {
                                     event: string;
                                     /** @description All must hold of the event. As the `where` of a segment: see `docs/segments.md`. */
-                                    where?: {
-                                        /** @description A path in the properties, such as `item.category`; or `value`, `currency`, `type` of the event. */
-                                        property: string;
-                                        /** @enum {string} */
-                                        operator: "equals" | "not_equals" | "greater_than" | "greater_than_or_equal" | "less_than" | "less_than_or_equal" | "between" | "exists" | "not_exists" | "contains" | "starts_with" | "ends_with" | "in" | "is_true" | "is_false";
-                                        /** @description As the operator needs it: a number, a text, two numbers, or 1 to 500 texts. */
-                                        value?: unknown;
-                                        ignoreCase?: boolean;
-                                    }[];
+                                    where?: components["schemas"]["PropertyCondition"][];
                                     /** @description `["live"]`: events from servers alone. Left out: those of pages, too. */
                                     sources?: "live"[];
                                 } | {
                                     web: "page_view" | "scroll_depth" | "active_time";
                                     /** @description All must hold of the page view. `property`: `path`, `host`; `depth` of `scroll_depth`; `seconds` of `active_time`. */
-                                    where?: {
-                                        /** @description A path in the properties, such as `item.category`; or `value`, `currency`, `type` of the event. */
-                                        property: string;
-                                        /** @enum {string} */
-                                        operator: "equals" | "not_equals" | "greater_than" | "greater_than_or_equal" | "less_than" | "less_than_or_equal" | "between" | "exists" | "not_exists" | "contains" | "starts_with" | "ends_with" | "in" | "is_true" | "is_false";
-                                        /** @description As the operator needs it: a number, a text, two numbers, or 1 to 500 texts. */
-                                        value?: unknown;
-                                        ignoreCase?: boolean;
-                                    }[];
+                                    where?: components["schemas"]["PropertyCondition"][];
                                 } | {
                                     /** Format: uuid */
                                     segment: string;
@@ -11161,29 +12222,13 @@ export interface operations {
                                 trigger: {
                                     event: string;
                                     /** @description All must hold of the event. As the `where` of a segment: see `docs/segments.md`. */
-                                    where?: {
-                                        /** @description A path in the properties, such as `item.category`; or `value`, `currency`, `type` of the event. */
-                                        property: string;
-                                        /** @enum {string} */
-                                        operator: "equals" | "not_equals" | "greater_than" | "greater_than_or_equal" | "less_than" | "less_than_or_equal" | "between" | "exists" | "not_exists" | "contains" | "starts_with" | "ends_with" | "in" | "is_true" | "is_false";
-                                        /** @description As the operator needs it: a number, a text, two numbers, or 1 to 500 texts. */
-                                        value?: unknown;
-                                        ignoreCase?: boolean;
-                                    }[];
+                                    where?: components["schemas"]["PropertyCondition"][];
                                     /** @description `["live"]`: events from servers alone. Left out: those of pages, too. */
                                     sources?: "live"[];
                                 } | {
                                     web: "page_view" | "scroll_depth" | "active_time";
                                     /** @description All must hold of the page view. `property`: `path`, `host`; `depth` of `scroll_depth`; `seconds` of `active_time`. */
-                                    where?: {
-                                        /** @description A path in the properties, such as `item.category`; or `value`, `currency`, `type` of the event. */
-                                        property: string;
-                                        /** @enum {string} */
-                                        operator: "equals" | "not_equals" | "greater_than" | "greater_than_or_equal" | "less_than" | "less_than_or_equal" | "between" | "exists" | "not_exists" | "contains" | "starts_with" | "ends_with" | "in" | "is_true" | "is_false";
-                                        /** @description As the operator needs it: a number, a text, two numbers, or 1 to 500 texts. */
-                                        value?: unknown;
-                                        ignoreCase?: boolean;
-                                    }[];
+                                    where?: components["schemas"]["PropertyCondition"][];
                                 } | {
                                     /** Format: uuid */
                                     segment: string;
@@ -20551,10 +21596,7 @@ export interface operations {
                                 dropped: number;
                                 medianSeconds: number | null;
                                 segment: {
-                                    /** @description For a new segment. */
-                                    rule: {
-                                        [key: string]: unknown;
-                                    };
+                                    rule: components["schemas"]["Rule"];
                                     /** @description Whether it holds exactly of those who dropped out now; else it ignores the order. */
                                     isExact: boolean;
                                 } | null;

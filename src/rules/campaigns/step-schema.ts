@@ -4,6 +4,7 @@ import { MAX_TAG, MAX_TAGS_OF_CALL } from '../events/tags.ts'
 import { MAX_TRAIT } from '../events/traits.ts'
 import { MESSAGE_CHANNELS } from '../messages/message-channel.ts'
 import { closed, oneOf, uuid } from '../schemas.ts'
+import { RuleSchema } from '../segments/grammar/rule-schema.ts'
 import { MAX_EVENT, MAX_PARTS, MAX_STEP_ID } from './definition.ts'
 import { ISO_DURATION } from './read-duration.ts'
 import { TIME } from './read-words.ts'
@@ -45,8 +46,7 @@ const KINDS: Record<FieldKind, (steps: TSchema, optional: Optional) => TSchema> 
       description: '1 is Monday. Left out: every day.',
     }),
   event: () => Type.String({ minLength: 1, maxLength: MAX_EVENT }),
-  rule: () =>
-    Type.Record(Type.String(), Type.Unknown(), { description: 'As the rule of a segment: see `docs/segments.md`.' }),
+  rule: () => RuleSchema,
   steps: (steps) => steps,
   parts: (steps, optional) => {
     const percent = Type.Number({ minimum: 0.01, maximum: 100, description: 'In steps of 0.01.' })

@@ -3,7 +3,7 @@ import { Type } from '@sinclair/typebox'
 import { INTERVALS } from '../../../analytics/buckets.ts'
 import { FUNNEL_ORDERS } from '../../../analytics/funnel-sql.ts'
 import { STAGES } from '../../../rules/events/journey-stage.ts'
-import type { Rule } from '../../../rules/segments/rule.ts'
+import { RuleSchema } from '../../../rules/segments/grammar/rule-schema.ts'
 import { closed, count, dateTime, nextCursor, oneOf, orNull, uuid } from '../reply-fields.ts'
 
 const range = { from: dateTime, to: dateTime, timezone: Type.String({ description: 'Of the business.' }) }
@@ -83,9 +83,7 @@ export const FunnelData = Type.Object(
           segment: orNull(
             Type.Object(
               {
-                rule: Type.Unsafe<Rule>(
-                  Type.Record(Type.String(), Type.Unknown(), { description: 'For a new segment.' }),
-                ),
+                rule: RuleSchema,
                 isExact: Type.Boolean({
                   description: 'Whether it holds exactly of those who dropped out now; else it ignores the order.',
                 }),

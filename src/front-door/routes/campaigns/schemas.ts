@@ -9,7 +9,7 @@ import { DefinitionReply, SentDefinition } from '../../../rules/campaigns/defini
 import { WEB_TRIGGER_NAMES } from '../../../rules/campaigns/web-trigger.ts'
 import { SKIPPED_REASONS } from '../../../rules/messages/message-reasons.ts'
 import { MAX_WHERE } from '../../../rules/segments/grammar/limits.ts'
-import { PROPERTY_OPERATORS } from '../../../rules/segments/reading/read-where.ts'
+import { PropertyConditionSchema } from '../../../rules/segments/grammar/rule-schema.ts'
 import { text } from '../body-fields.ts'
 import { MAX_DAYS_AHEAD } from './read-trigger.ts'
 import { closed, count, dateTime, nextCursor, oneOf, orNull, uuid, warningList } from '../reply-fields.ts'
@@ -18,23 +18,9 @@ const triggerEvent = text(1, 64, 'Starts the campaign for each live event of thi
 const segment = Type.String({ format: 'uuid', description: 'The segment that starts the campaign.' })
 const CHANGES = ['enter', 'leave'] as const
 
-const condition = Type.Object(
-  {
-    property: Type.String({
-      minLength: 1,
-      description: 'A path in the properties, such as `item.category`; or `value`, `currency`, `type` of the event.',
-    }),
-    operator: Type.String({ enum: PROPERTY_OPERATORS }),
-    value: Type.Optional(
-      Type.Unknown({ description: 'As the operator needs it: a number, a text, two numbers, or 1 to 500 texts.' }),
-    ),
-    ignoreCase: Type.Optional(Type.Boolean()),
-  },
-  closed,
-)
 const conditionsOnEvents = {
   where: Type.Optional(
-    Type.Array(condition, {
+    Type.Array(PropertyConditionSchema, {
       maxItems: MAX_WHERE,
       description: 'All must hold of the event. As the `where` of a segment: see `docs/segments.md`.',
     }),
@@ -50,7 +36,7 @@ const conditionsOnEvents = {
 
 const conditionsOnPages = {
   where: Type.Optional(
-    Type.Array(condition, {
+    Type.Array(PropertyConditionSchema, {
       maxItems: MAX_WHERE,
       description:
         'All must hold of the page view. `property`: `path`, `host`; `depth` of `scroll_depth`; `seconds` of `active_time`.',

@@ -25,7 +25,7 @@ export const segmentEndpoints: readonly SegmentEndpoint[] = [
       description:
         'A business has at most 1,000 segments, with 10,000 conditions in all. The members are computed after the answer; until ' +
         'then `status` is `computing`.',
-      body: { schema: schemas.NewSegmentSchema, example: { name, description, rule } },
+      body: { schema: schemas.SENT.create, example: { name, description, rule } },
       replies: segmentReply(CREATED),
     },
     errors: ['limit_reached'],
@@ -58,7 +58,7 @@ export const segmentEndpoints: readonly SegmentEndpoint[] = [
     operation: {
       summary: 'Count whom a rule is true of, and store nothing',
       description: 'Counts everything that was answered before it. You get 503 while ClickHouse does not respond.',
-      body: { schema: schemas.PreviewSchema, example: { rule, sample: 10 } },
+      body: { schema: schemas.SENT.preview, example: { rule, sample: 10 } },
       replies: {
         200: {
           message: PREVIEWED,
@@ -88,7 +88,7 @@ export const segmentEndpoints: readonly SegmentEndpoint[] = [
       description:
         'Changes only the fields that you send. After a change of the rule, the members are computed again; until that is done, they are ' +
         'those of the rule before. An equal rule changes nothing.',
-      body: { schema: schemas.SegmentChangeSchema, example: { name, rule } },
+      body: { schema: schemas.SENT.change, example: { name, rule } },
       replies: segmentReply(UPDATED),
     },
     errors: ['not_found', 'limit_reached'],

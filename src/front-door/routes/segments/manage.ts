@@ -10,15 +10,15 @@ import type { AppContext, Reply, RequestContext } from '../../app-context.ts'
 import { compileCheck, invalidRequest, requireBody, uncleanIssues } from '../../http/check-body.ts'
 import { BODY_LIMITS } from '../../http/read-body.ts'
 import { receiveBody } from '../../http/receive-body.ts'
-import { NewSegmentSchema, SegmentChangeSchema } from './schemas.ts'
+import { CHECKED } from './schemas.ts'
 import { requireSegmentId, segmentNotFound } from './segment-not-found.ts'
 
 export const CREATED = 'The segment is created.'
 export const UPDATED = 'The segment is changed.'
 export const DELETED = 'The segment is deleted.'
 
-const checkNew = compileCheck(NewSegmentSchema)
-const checkChange = compileCheck(SegmentChangeSchema)
+const checkNew = compileCheck(CHECKED.create)
+const checkChange = compileCheck(CHECKED.change)
 
 export async function postSegment(app: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {
   const { business, actor } = principal

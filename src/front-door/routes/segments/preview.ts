@@ -8,13 +8,13 @@ import { compileCheck, invalidRequest, requireBody } from '../../http/check-body
 import { BODY_LIMITS } from '../../http/read-body.ts'
 import { receiveBody } from '../../http/receive-body.ts'
 import { clickHouseUnavailable } from '../../health/clickhouse-unavailable.ts'
-import { PreviewSchema } from './schemas.ts'
+import { CHECKED } from './schemas.ts'
 
 export const PREVIEWED = 'The preview.'
 
 const DEFAULT_SAMPLE = 10
 
-const checkPreview = compileCheck(PreviewSchema)
+const checkPreview = compileCheck(CHECKED.preview)
 
 export async function postPreview(app: AppContext, context: RequestContext, { business }: Principal): Promise<Reply> {
   const { body } = await receiveBody(app, context, business, BODY_LIMITS.single)

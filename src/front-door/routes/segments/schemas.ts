@@ -1,7 +1,8 @@
 /** Schemas of the bodies and answers of the segment routes. */
-import { Type } from '@sinclair/typebox'
+import { type TSchema, Type } from '@sinclair/typebox'
 import { CAUSES } from '../../../outbox/segment-change-row.ts'
 import { VALUE_TYPES } from '../../../rules/segments/grammar/operators.ts'
+import { ExplainedRuleSchema, RuleSchema } from '../../../rules/segments/grammar/rule-schema.ts'
 import { text } from '../body-fields.ts'
 import { MAX_DESCRIPTION, MAX_NAME } from '../../../segments/limits.ts'
 import { FIELD_GROUPS } from '../../../segments/segment-fields.ts'
@@ -17,30 +18,25 @@ const description = Type.Optional(
     examples: ['Bought, then quiet'],
   }),
 )
-const ruleField = (more: string) =>
-  Type.Record(Type.String(), Type.Unknown(), {
-    description: `A group (\`all\`, \`any\`, \`not\`) or a condition: see \`docs/segments.md\`. ${more}`,
-  })
-const sentRule = ruleField('At most 32 KiB, 100 conditions and 8 levels.')
+const sample = Type.Optional(
+  Type.Integer({
+    minimum: 0,
+    maximum: MAX_SAMPLE,
+    description: 'How many contacts to name, newest first. 10 when left out.',
+  }),
+)
 
-export const NewSegmentSchema = Type.Object({ name, description, rule: sentRule })
-
-export const SegmentChangeSchema = Type.Object({
-  name: Type.Optional(name),
-  description,
-  rule: Type.Optional(sentRule),
+const bodiesWith = <Rule extends TSchema>(rule: Rule) => ({
+  create: Type.Object({ name, description, rule }),
+  change: Type.Object({ name: Type.Optional(name), description, rule: Type.Optional(rule) }),
+  preview: Type.Object({ rule, sample }),
 })
 
-export const PreviewSchema = Type.Object({
-  rule: sentRule,
-  sample: Type.Optional(
-    Type.Integer({
-      minimum: 0,
-      maximum: MAX_SAMPLE,
-      description: 'How many contacts to name, newest first. 10 when left out.',
-    }),
-  ),
-})
+/** The parts that the schemas check; `readRule` checks the rule. */
+export const CHECKED = bodiesWith(Type.Record(Type.String(), Type.Unknown()))
+
+/** For the OpenAPI description. */
+export const SENT = bodiesWith(RuleSchema)
 
 const listed = {
   segmentId: uuid,
@@ -61,7 +57,7 @@ const listed = {
 }
 
 const ListedSegment = Type.Object(listed, closed)
-const Segment = Type.Object({ ...listed, rule: ruleField('As it was sent last.') }, closed)
+const Segment = Type.Object({ ...listed, rule: RuleSchema }, closed)
 
 export const SegmentData = Type.Object({ segment: Segment }, closed)
 export const SegmentsData = Type.Object({ segments: Type.Array(ListedSegment) }, closed)
@@ -112,10 +108,7 @@ export const ExplanationData = Type.Object(
     changesAt: orNull(
       Type.String({ format: 'date-time', description: 'When time alone changes `member`, if no event does before.' }),
     ),
-    rule: ruleField(
-      'Every group and condition has `matches`, and every condition has `seen`: the value that it compared, or null. A count or ' +
-        'sum of the timeline has `stale` while events or time may have changed it since it was read.',
-    ),
+    rule: ExplainedRuleSchema,
   },
   closed,
 )

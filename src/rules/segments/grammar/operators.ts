@@ -78,11 +78,19 @@ export const TYPE_OF_FIELD = {
 
 export const FIELD_TYPES = Object.keys(TYPE_OF_FIELD) as FieldType[]
 
-/** Returns the operators of a type of value, of custom fields or of all else. */
-export function operatorsOf<Type extends ValueType>(type: Type, isField = false): OperatorOf<Type>[] {
+/** Returns the rows of a type of value, of custom fields or of all else. */
+export function rowsOf<Type extends ValueType>(
+  type: Type,
+  isField = false,
+): { operator: OperatorOf<Type>; operand: Operand }[] {
   const rows = Object.entries<OperatorRow>(OPERATORS[type])
-  return rows.flatMap(([name, { isOfFields }]) => (isOfFields && !isField ? [] : [name as OperatorOf<Type>]))
+  return rows.flatMap(([operator, { operand, isOfFields }]) =>
+    isOfFields && !isField ? [] : [{ operator: operator as OperatorOf<Type>, operand }],
+  )
 }
+
+export const operatorsOf = <Type extends ValueType>(type: Type, isField = false): OperatorOf<Type>[] =>
+  rowsOf(type, isField).map(({ operator }) => operator)
 
 /** Returns undefined for an operator that the type does not have. */
 export function rowOf(type: ValueType, operator: unknown): OperatorRow | undefined {

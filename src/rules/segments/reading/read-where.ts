@@ -9,9 +9,7 @@ import { typeNeededBy } from './read-field-condition.ts'
 import { checkOperation } from './read-operation.ts'
 import { type Faults, fault, isObject, wordOf } from './reading.ts'
 
-export const PROPERTY_OPERATORS = [
-  ...new Set((['number', 'text', 'boolean'] as const).flatMap((type) => operatorsOf(type))),
-]
+const PROPERTY_OPERATORS = [...new Set((['number', 'text', 'boolean'] as const).flatMap((type) => operatorsOf(type)))]
 
 export function checkWhere(reading: Faults, raw: unknown, path: string): void {
   if (!Array.isArray(raw) || raw.length > MAX_WHERE) {

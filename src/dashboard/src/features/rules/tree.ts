@@ -3,6 +3,8 @@
  * an unedited tree yields the rule that it was made from.
  */
 
+import type { components } from '../../api.d.ts'
+
 export type Node = Group | Leaf
 
 export interface Group {
@@ -73,22 +75,28 @@ function onlyEntry(value: unknown): [string, unknown] | undefined {
   return others.length === 0 ? entry : undefined
 }
 
+/** A rule in a request. The server refuses conditions that are incomplete, and pasted JSON that is not a condition. */
+export type RuleBody = components['schemas']['SentRule']
+
 /** IDs of the nodes by their paths in the rule, such as `rule.all[1]`. */
 export type NodeIds = ReadonlyMap<string, string>
 
-export function ruleOf({ root, isBare }: Tree): { rule: unknown; ids: NodeIds } {
+export function ruleOf({ root, isBare }: Tree): { rule: RuleBody; ids: NodeIds } {
   const ids = new Map([['rule', root.id]])
   const only = isBare && root.nots === 0 && root.nodes.length === 1 ? root.nodes[0] : undefined
   return { rule: write(only ?? root, 'rule', ids), ids }
 }
 
-function write(node: Node, path: string, ids: Map<string, string>): unknown {
+function write(node: Node, path: string, ids: Map<string, string>): RuleBody {
   ids.set(path, node.id)
   const inner = path + '.not'.repeat(node.nots)
   ids.set(inner, node.id)
-  let rule = isGroup(node)
-    ? { [node.kind]: node.nodes.map((one, at) => write(one, `${inner}.${node.kind}[${at}]`, ids)) }
-    : node.condition
+  let rule = isGroup(node) ? writeGroup(node, inner, ids) : (node.condition as RuleBody)
   for (let left = node.nots; left > 0; left -= 1) rule = { not: rule }
   return rule
+}
+
+function writeGroup({ kind, nodes }: Group, path: string, ids: Map<string, string>): RuleBody {
+  const rules = nodes.map((one, at) => write(one, `${path}.${kind}[${at}]`, ids))
+  return kind === 'all' ? { all: rules } : { any: rules }
 }

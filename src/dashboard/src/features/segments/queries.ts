@@ -1,8 +1,9 @@
-import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
+import { infiniteQueryOptions, keepPreviousData, queryOptions, skipToken } from '@tanstack/react-query'
 import { api, take } from '../../client.ts'
 import type { DataOf } from '../../data-of.ts'
 import { COMPUTING_MS, type ListedSegment } from '../rules/queries.ts'
 import { withNames } from '../contacts/links.ts'
+import type { RuleBody } from '../rules/tree.ts'
 
 export type Segment = DataOf<'/dashboard/api/b/{businessId}/segments/{segmentId}'>['segment']
 export type HistoryDay = DataOf<'/dashboard/api/b/{businessId}/segments/{segmentId}/history'>['days'][number]
@@ -82,22 +83,26 @@ export const explainQuery = (path: SegmentPath, contactId: string) =>
 
 export const SAMPLE = 5
 
-/** `rule` is JSON and part of the key: when it changes, the request for the previous rule is cancelled. */
-export const previewQuery = (businessId: string, rule: string | null) =>
+/** `rule` is part of the key: when it changes, the request for the previous rule is cancelled. */
+export const previewQuery = (businessId: string, rule: RuleBody | null) =>
   queryOptions({
     queryKey: ['segment-preview', businessId, rule],
-    queryFn: async ({ signal }) => {
-      const began = performance.now()
-      const body = { rule: JSON.parse(rule ?? '{}') as Record<string, unknown>, sample: SAMPLE }
-      const counted = await take(
-        api.POST('/dashboard/api/b/{businessId}/segments/preview', { params: { path: { businessId } }, body, signal }),
-      )
-      return { ...counted, ms: performance.now() - began }
-    },
-    enabled: rule !== null,
+    queryFn: rule === null ? skipToken : ({ signal }) => preview(businessId, rule, signal),
     retry: false,
     placeholderData: keepPreviousData,
   })
+
+async function preview(businessId: string, rule: RuleBody, signal: AbortSignal) {
+  const began = performance.now()
+  const counted = await take(
+    api.POST('/dashboard/api/b/{businessId}/segments/preview', {
+      params: { path: { businessId } },
+      body: { rule, sample: SAMPLE },
+      signal,
+    }),
+  )
+  return { ...counted, ms: performance.now() - began }
+}
 
 /** True while a segment has no members because they are still being computed: it is not known yet whether there are any. */
 export const isAwaited = ({ status, memberCount }: Pick<ListedSegment, 'status' | 'memberCount'>): boolean =>

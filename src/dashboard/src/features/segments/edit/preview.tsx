@@ -10,14 +10,15 @@ import { useLate } from '../../../parts/action/use-late.ts'
 import { textsOf } from '../../../texts/index.ts'
 import { nameOf, namesQuery } from '../../contacts/links.ts'
 import { previewQuery } from '../queries.ts'
+import type { RuleBody } from '../../rules/tree.ts'
 import styles from '../../rules/edit/rule-editor.module.css'
 
 const PAUSE_MS = 250
 
 export type Preview = UseQueryResult<{ count: number; sample: string[]; asOf: string; ms: number }>
 
-/** `rule` is JSON, or null while it is incomplete. When the rule changes, counting the previous rule is cancelled. */
-export function usePreview(businessId: string, rule: string | null): Preview {
+/** `rule` is null while it is incomplete. When the rule changes, counting the previous rule is cancelled. */
+export function usePreview(businessId: string, rule: RuleBody | null): Preview {
   const lateRule = useLate(rule, PAUSE_MS)
   return useQuery(previewQuery(businessId, lateRule === rule ? lateRule : null))
 }

@@ -31,7 +31,7 @@ export function useRuleChecks({ businessId, tree, speaker, saveError, isTried, i
   const { rule, ids } = useMemo(() => ruleOf(tree), [tree])
   const missing = useMemo(() => findMissing(tree.root, speaker.fieldTypes), [tree, speaker])
   const isComplete = missing.size === 0 || (isJson && (isTried || tree.root.nodes.length > 0))
-  const preview = usePreview(businessId, isComplete ? JSON.stringify(rule) : null)
+  const preview = usePreview(businessId, isComplete ? rule : null)
   const issues = issuesOf(saveError) ?? issuesOf(preview.error) ?? []
   const placed = placeIssues(issues, ids)
   return { rule, isComplete, issues, byNode: isTried ? withMissing(placed, missing, tree) : placed, preview }

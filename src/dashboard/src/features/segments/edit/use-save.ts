@@ -27,7 +27,7 @@ export function useSave(
 const bodyOf = ({ name, description, tree }: Draft) => ({
   name: name.trim(),
   description: description.trim(),
-  rule: ruleOf(tree).rule as Record<string, unknown>,
+  rule: ruleOf(tree).rule,
 })
 
 function create(businessId: string, draft: Draft) {
