@@ -3,9 +3,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
   type Json,
-  STEP_TYPES,
   duplicateStep,
-  fieldsOf,
+  editedFieldsOf,
   getAt,
   insertStep,
   listAt,
@@ -17,6 +16,8 @@ import {
   removeStep,
   setAt,
 } from '../../src/dashboard/src/features/campaigns/edit/definition.ts'
+import { readDefinition } from '../../src/rules/campaigns/read-definition.ts'
+import { STEP_TYPES } from '../../src/rules/campaigns/steps.ts'
 import { numberOf } from '../../src/rules/campaigns/step-number.ts'
 import { type Unit, readAmount, writeAmount } from '../../src/dashboard/src/features/campaigns/edit/duration.ts'
 import { runs } from '../support/runs.ts'
@@ -160,9 +161,33 @@ it('a field is added, changed and taken away by its path', () => {
 })
 
 it('what is edited is what a change may name, with all that the form does not know', () => {
-  const fields = { name: 'x', trigger: { web: 'page_view' }, tracking: { opens: false }, steps: [{ type: 'update' }] }
-  expect(fieldsOf({ campaignId: '1', status: 'draft', version: 3, ...fields })).toEqual(fields)
+  const fields = {
+    name: 'x',
+    trigger: { web: 'page_view' as const },
+    canEnterAgain: false,
+    goal: null,
+    steps: [{ id: 'a', type: 'exit' as const }],
+    caps: [],
+    holdOut: 0,
+    tracking: { opens: false, clicks: true },
+    later: 'of a later version',
+  }
+  expect(editedFieldsOf({ campaignId: '1', status: 'draft', version: 3, ...fields })).toEqual(fields)
   expect(newCampaign()).toEqual({ name: '', trigger: { event: '' }, steps: [] })
+})
+
+it('a new step needs no more than what the person has to say', () => {
+  const context = { fields: new Map(), newId: () => 'new' }
+  const faults = STEP_TYPES.flatMap((type) => {
+    const read = readDefinition({ steps: [newStep(type)] }, context)
+    return 'faults' in read ? read.faults.map(({ path, code }) => `${type} ${path} ${code}`) : []
+  })
+  expect(faults).toEqual([
+    'send steps[0].template template_id',
+    'wait_for steps[0].event characters',
+    'branch steps[0].rule.all group',
+    'update steps[0] an_update',
+  ])
 })
 
 it('steps are numbered by their place', () => {

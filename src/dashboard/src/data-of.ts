@@ -5,3 +5,7 @@ export type DataOf<Path extends keyof paths, Method extends 'get' | 'post' = 'ge
   paths[Path] extends Record<Method, { responses: { 200: { content: { 'application/json': { data: infer Data } } } } }>
     ? Data
     : never
+
+/** Body of a call of a method of a path, as in the API description. */
+export type BodyOf<Path extends keyof paths, Method extends 'post' | 'put' | 'patch'> =
+  paths[Path] extends Record<Method, { requestBody: { content: { 'application/json': infer Body } } }> ? Body : never

@@ -10,11 +10,10 @@ import {
   type StepType,
   fieldsOf,
 } from './steps.ts'
-import { type ListKind, isListKind } from './walk-steps.ts'
+import { type WithoutLists, isListKind } from './walk-steps.ts'
 
 type WaitType = { [Type in StepType]: Rows[Type] extends { isWait: true } ? Type : never }[StepType]
-type WaitOf<Type extends WaitType> = Flat<{ type: Type } & Fields<Without<Rows[Type]['fields'], { kind: ListKind }>>>
-type Without<Row, Part> = { [Name in keyof Row as Row[Name] extends Part ? never : Name]: Row[Name] }
+type WaitOf<Type extends WaitType> = Flat<{ type: Type } & Fields<WithoutLists<Rows[Type]['fields']>>>
 /** What an enrolment at a step waits for: the fields of the step, without the steps inside it. */
 export type StepWait = { [Type in WaitType]: WaitOf<Type> }[WaitType]
 export const WAIT_TYPES = STEP_TYPES.filter((type): type is WaitType => 'isWait' in STEPS[type])

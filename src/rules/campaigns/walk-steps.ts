@@ -1,10 +1,18 @@
 /** Finds and replaces the steps inside steps. */
 import { isRecord } from '../is-record.ts'
-import { type FieldKind, type FieldValues, STEP_TYPES, type Step, fieldsOf } from './steps.ts'
+import { type FieldKind, type FieldValues, type Rows, STEP_TYPES, type Step, type StepType, fieldsOf } from './steps.ts'
 
-export type ListKind = {
+type ListKind = {
   [Kind in FieldKind]: FieldValues[Kind] extends readonly (Step | { steps: Step[] })[] ? Kind : never
 }[FieldKind]
+
+export type WithoutLists<Row> = {
+  [Name in keyof Row as Row[Name] extends { kind: ListKind } ? never : Name]: Row[Name]
+}
+
+export type ListStepType = {
+  [Type in StepType]: keyof Rows[Type]['fields'] extends keyof WithoutLists<Rows[Type]['fields']> ? never : Type
+}[StepType]
 
 interface SentList {
   path: string

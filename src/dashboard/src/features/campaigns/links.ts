@@ -1,6 +1,5 @@
 /** What other features may use of this one. */
 export { CampaignStatus } from './campaign-status.tsx'
-export type { Json } from './edit/definition.ts'
 export { CampaignContext, type CampaignEditing } from './edit/editing.ts'
 export { Issues } from './edit/parts.tsx'
 export { Caps, QuietHours } from './edit/rules-fields.tsx'

@@ -1,7 +1,7 @@
 /** The steps of a campaign, and what they do in words. */
 import { numberOf } from '../../../../rules/campaigns/step-number.ts'
-import type { Step as StoredStep } from '../../../../rules/campaigns/steps.ts'
-import { walkSteps as walkPaths } from '../../../../rules/campaigns/walk-steps.ts'
+import type { Step as StoredStep, StepType } from '../../../../rules/campaigns/steps.ts'
+import { type ListStepType, sentListsIn, walkSteps as walkPaths } from '../../../../rules/campaigns/walk-steps.ts'
 import { locale } from '../../format.ts'
 import { textsOf } from '../../texts/index.ts'
 import { entryOf } from '../rules/entry-of.ts'
@@ -10,7 +10,6 @@ import { treeOf } from '../rules/tree.ts'
 import { formatDuration, formatWeekdays } from './durations.ts'
 import type { Campaign } from './queries.ts'
 
-/** The API description does not define the type of inner steps. */
 export type Step = Campaign['steps'][number]
 
 export interface StepSpeaker extends Speaker {
@@ -24,27 +23,24 @@ export interface Branch {
   steps: Step[]
 }
 
-export function branchesOf(step: Step): Branch[] {
-  const texts = textsOf('campaigns')
-  switch (step.type) {
-    case 'wait_for':
-      return [
-        { label: texts.afterEvent, steps: step.steps as Step[] },
-        { label: texts.afterTimeout, steps: step.otherwise as Step[] },
-      ]
-    case 'branch':
-      return [
-        { label: texts.ifTrue, steps: step.steps as Step[] },
-        { label: texts.ifFalse, steps: step.otherwise as Step[] },
-      ]
-    case 'split':
-      return step.parts.map(({ percent, steps }) => ({
-        label: texts.share(formatShare(percent)),
-        steps: steps as Step[],
-      }))
-    default:
-      return []
+export const branchesOf = (step: Step): Branch[] =>
+  sentListsIn(step).map(({ steps }, at) => ({ label: labelOf(step, at), steps: steps as Step[] }))
+
+function labelOf(step: Step, at: number): string {
+  const share = step.type === 'split' ? step.parts[at]?.percent : undefined
+  return share === undefined ? (headingOf(step.type, at) ?? '') : textsOf('campaigns').share(formatShare(share))
+}
+
+/** Returns the heading of a list inside a step. Null: it is a part of a split. */
+export function headingOf(type: StepType | undefined, at: number): string | null {
+  const { afterEvent, afterTimeout, ifTrue, ifFalse } = textsOf('campaigns')
+  const headings: Record<ListStepType, string[]> = {
+    wait_for: [afterEvent, afterTimeout],
+    branch: [ifTrue, ifFalse],
+    split: [],
   }
+  const known: Partial<Record<StepType, string[]>> = headings
+  return (type && known[type]?.[at]) ?? null
 }
 
 const formatShare = (percent: number): string =>
@@ -75,10 +71,12 @@ export function describeStep(step: Step, speaker: StepSpeaker): Part[] {
     case 'exit':
       return [word(texts.exitStep)]
     default:
-      // A step type of a later API version.
-      return [value(JSON.stringify(step))]
+      return describeLater(step)
   }
 }
+
+/** Of a step whose type only a later version of the API has: this page describes each type that it knows. */
+const describeLater = (step: never): Part[] => [value(JSON.stringify(step))]
 
 /** Returns the changes, separated by semicolons. */
 function describeUpdate({ addTags, removeTags, traits }: Extract<Step, { type: 'update' }>): Part[] {

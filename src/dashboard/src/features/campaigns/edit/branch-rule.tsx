@@ -1,6 +1,5 @@
 /** The rule of a branch, in the rule builder of segments. */
 import { useMemo, useRef, useState } from 'react'
-import { textsOf } from '../../../texts/index.ts'
 import { type Editing, EditingContext } from '../../rules/edit/editing.ts'
 import { RootGroup } from '../../rules/edit/group-view.tsx'
 import { useFocus } from '../../../parts/action/use-focus.ts'
@@ -14,7 +13,7 @@ import { useCampaignEditing } from './editing.ts'
 const NO_WARNINGS = new Map<string, never>()
 
 /** `path` is the path of the step. */
-export function BranchRule({ path }: { path: string }) {
+export function BranchRule({ path, label }: { path: string; label: string }) {
   const { businessId, value, issues, change, announce } = useCampaignEditing()
   const speaker = useSpeaker(businessId)
   const frame = useRef<HTMLFieldSetElement>(null)
@@ -45,7 +44,7 @@ export function BranchRule({ path }: { path: string }) {
     announce,
   }
   return (
-    <fieldset ref={frame} aria-label={textsOf('campaign-editor').rule} className={styles['rule']}>
+    <fieldset ref={frame} aria-label={label} className={`${styles['rule']} ${styles['wide']}`}>
       <EditingContext value={editing}>
         <RootGroup />
       </EditingContext>

@@ -3,7 +3,14 @@
  * are. Steps are addressed by the paths that the server uses in its issues, such as `steps[0].otherwise[1]`.
  */
 
+import { type FieldKind, type FieldValues, type StepType, fieldsOf } from '../../../../../rules/campaigns/steps.ts'
+import { sentListsIn } from '../../../../../rules/campaigns/walk-steps.ts'
+import type { BodyOf, DataOf } from '../../../data-of.ts'
+
+/** While a person edits it, a field may have any value: the server checks it. */
 export type Json = Record<string, unknown>
+type Campaign = DataOf<'/dashboard/api/b/{businessId}/campaigns/{campaignId}'>['campaign']
+export type CampaignBody = BodyOf<'/dashboard/api/b/{businessId}/campaigns', 'post'>
 type Key = string | number
 
 export const isObject = (value: unknown): value is Json =>
@@ -43,12 +50,7 @@ export function listAt(value: unknown, path: string): unknown[] {
 }
 
 /** Returns the paths of the lists inside a step, relative to the step. Unknown types of steps have none. */
-export function listsOf(step: unknown): string[] {
-  if (!isObject(step)) return []
-  if (step['type'] === 'wait_for' || step['type'] === 'branch') return ['steps', 'otherwise']
-  if (step['type'] === 'split') return listAt(step, 'parts').map((_, at) => `parts[${at}].steps`)
-  return []
-}
+export const listsOf = (step: unknown): string[] => sentListsIn(step).map(({ path }) => path)
 
 export interface Place {
   /** Path of the list. */
@@ -136,40 +138,34 @@ function placeBelow(value: Json, { list, at }: Place): Place | undefined {
   return { list: outer.list, at: outer.at + 1 }
 }
 
-export const STEP_TYPES = ['send', 'wait', 'wait_until', 'wait_for', 'branch', 'split', 'update', 'exit'] as const
-export type StepType = (typeof STEP_TYPES)[number]
+/** The fields of a new step. Undefined: the field is left out. */
+const INITIAL: { [Kind in FieldKind]: FieldValues[Kind] | undefined } = {
+  channel: 'email',
+  template: '',
+  messageKind: undefined,
+  duration: 'P1D',
+  time: '09:00',
+  weekdays: undefined,
+  event: '',
+  rule: { all: [] },
+  steps: [],
+  parts: [
+    { percent: 50, steps: [] },
+    { percent: 50, steps: [] },
+  ],
+  tags: [],
+  traits: {},
+}
 
 export function newStep(type: StepType): Json {
-  switch (type) {
-    case 'send':
-      return { type, channel: 'email', template: '' }
-    case 'wait':
-      return { type, for: 'P1D' }
-    case 'wait_until':
-      return { type, time: '09:00' }
-    case 'wait_for':
-      return { type, event: '', timeout: 'P7D', steps: [], otherwise: [] }
-    case 'branch':
-      return { type, rule: { all: [] }, steps: [], otherwise: [] }
-    case 'split':
-      return {
-        type,
-        parts: [
-          { percent: 50, steps: [] },
-          { percent: 50, steps: [] },
-        ],
-      }
-    case 'update':
-      return { type, addTags: [], removeTags: [], traits: {} }
-    case 'exit':
-      return { type }
-  }
+  const fields = fieldsOf(type).map(([name, { kind, initial }]) => [name, initial ?? INITIAL[kind]] as const)
+  return { type, ...Object.fromEntries(fields.filter(([, value]) => value !== undefined)) }
 }
 
 /** Returns the fields that a person edits and that a change may contain. */
-export function fieldsOf(campaign: object): Json {
-  const { campaignId: _, status: _status, version: _version, ...fields } = campaign as Json
+export function editedFieldsOf(campaign: Campaign): CampaignBody {
+  const { campaignId: _, status: _status, version: _version, ...fields } = campaign
   return fields
 }
 
-export const newCampaign = (): Json => ({ name: '', trigger: { event: '' }, steps: [] })
+export const newCampaign = (): CampaignBody => ({ name: '', trigger: { event: '' }, steps: [] })

@@ -42,10 +42,15 @@ export function issueAt(issues: readonly Issue[], field: string): string | undef
 export const otherIssues = (issues: readonly Issue[], part: string, shown: readonly string[]): Issue[] =>
   issues.filter(({ path }) => isWithin(path, part) && !shown.some((field) => isWithin(path, field)))
 
-/** What the fields of one step get. */
-export interface StepProps {
+/** One field of a step. */
+export interface StepFieldProps {
   step: Json
+  /** Path of the step. */
   path: string
-  issueOf: (name: string) => string | undefined
-  set: (name: string, next: unknown) => void
+  /** Path of the field. */
+  name: string
+  label: string
+  value: unknown
+  error: string | undefined
+  onChange: (next: unknown) => void
 }

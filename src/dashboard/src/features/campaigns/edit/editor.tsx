@@ -15,7 +15,7 @@ import type { Campaign } from '../queries.ts'
 import { templatesQuery } from '../../templates/links.ts'
 import { useFocus } from '../../../parts/action/use-focus.ts'
 import { fieldsQuery } from '../../rules/queries.ts'
-import { type Json, fieldsOf, newCampaign } from './definition.ts'
+import { type CampaignBody, editedFieldsOf, newCampaign } from './definition.ts'
 import { CampaignContext, type CampaignEditing, EVENTS, useCampaignEditing } from './editing.ts'
 import { JsonView } from './json-view.tsx'
 import { Issues } from './parts.tsx'
@@ -37,8 +37,11 @@ const NO_ISSUES: readonly Issue[] = []
 
 export function Editor({ businessId, campaign }: EditorProps) {
   const texts = textsOf('campaigns')
-  const stored = useMemo(() => (campaign === undefined ? newCampaign() : fieldsOf(campaign)), [campaign])
-  const state = useKeptDraft<Json>(`sluice.draft.campaign.${businessId}.${campaign?.campaignId ?? 'new'}`, stored)
+  const stored = useMemo(() => (campaign === undefined ? newCampaign() : editedFieldsOf(campaign)), [campaign])
+  const state = useKeptDraft<CampaignBody>(
+    `sluice.draft.campaign.${businessId}.${campaign?.campaignId ?? 'new'}`,
+    stored,
+  )
   const save = useSave({ businessId, campaign }, () => state.accept(stored))
   const templates = useQuery(templatesQuery(businessId)).data
   const [isFaulty, setFaulty] = useState(false)
@@ -55,7 +58,8 @@ export function Editor({ businessId, campaign }: EditorProps) {
     templates,
     change(value, wanted) {
       save.reset()
-      state.change(value)
+      // The server checks what a person edits.
+      state.change(value as CampaignBody)
       if (wanted !== undefined) focus(`[data-focus="${wanted}"]`)
     },
     announce,

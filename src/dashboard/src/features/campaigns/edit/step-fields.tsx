@@ -1,132 +1,138 @@
 /** The fields of a step. A step of an unknown type is shown as JSON, and stays as it is until a person edits that. */
 import { MESSAGE_CHANNELS } from '../../rules/channels.ts'
-import { Suspense, lazy } from 'react'
+import { type ComponentType, Suspense, lazy } from 'react'
+import {
+  type FieldKind,
+  MESSAGE_KINDS,
+  type Rows,
+  type StepType,
+  fieldsOf,
+} from '../../../../../rules/campaigns/steps.ts'
+import { type WithoutLists, isListKind } from '../../../../../rules/campaigns/walk-steps.ts'
 import { locale } from '../../../format.ts'
 import { Button } from '../../../parts/action/button.tsx'
 import { CheckboxField, SelectField, TextField } from '../../../parts/form/field.tsx'
 import { Loading } from '../../../parts/feedback/loading.tsx'
 import { textsOf } from '../../../texts/index.ts'
 import styles from './campaign-editor.module.css'
-import { type StepType, getAt, isObject, listAt, listsOf, placeOf, setAt } from './definition.ts'
-import { type StepProps, issueAt, useCampaignEditing } from './editing.ts'
+import { getAt, isObject, listAt, listsOf, placeOf, setAt } from './definition.ts'
+import { type StepFieldProps, issueAt, useCampaignEditing } from './editing.ts'
 import { DurationField, EventField, JsonField, NumberField } from './parts.tsx'
-import { UpdateFields } from './update-fields.tsx'
+import { TagsField, TraitsField } from './update-fields.tsx'
 
 const BranchRule = lazy(() => import('./branch-rule.tsx').then(({ BranchRule }) => ({ default: BranchRule })))
 
-type FieldsType = StepType | 'part' | undefined
+/** Null: the field is drawn with the lists of steps in it. */
+const EDITORS: Record<FieldKind, ComponentType<StepFieldProps> | null> = {
+  channel: ChannelField,
+  template: TemplateField,
+  messageKind: MessageKindField,
+  duration: DurationField,
+  time: TimeField,
+  weekdays: WeekdaysField,
+  event: EventField,
+  rule: RuleField,
+  steps: null,
+  parts: PartsField,
+  tags: TagsField,
+  traits: TraitsField,
+}
+
+type FieldName = { [Type in StepType]: keyof WithoutLists<Rows[Type]['fields']> }[StepType]
 
 /** Returns the fields that show their own issues. */
-export function fieldsOfStep(type: FieldsType): string[] {
-  switch (type) {
-    case 'send':
-      return ['channel', 'template', 'kind']
-    case 'wait':
-      return ['for']
-    case 'wait_until':
-      return ['time', 'weekdays']
-    case 'wait_for':
-      return ['event', 'timeout']
-    case 'branch':
-      return ['rule']
-    case 'update':
-      return ['addTags', 'removeTags', 'traits']
-    default:
-      return []
-  }
-}
+export const shownFieldsOf = (type: StepType): string[] =>
+  fieldsOf(type).flatMap(([name, { kind }]) => (isListKind(kind) ? [] : [name]))
 
-export function StepFields({ path, type }: { path: string; type: FieldsType }) {
+export function StepFields({ path, type }: { path: string; type: StepType | undefined }) {
   const { value, issues, change } = useCampaignEditing()
-  const step = getAt(value, path)
-  const props: StepProps = {
-    step: isObject(step) ? step : {},
-    path,
-    issueOf: (name) => issueAt(issues, `${path}.${name}`),
-    set: (name, next) => change(setAt(value, `${path}.${name}`, next)),
-  }
-  switch (type) {
-    case 'send':
-      return <Send {...props} />
-    case 'wait':
-      return <Wait {...props} />
-    case 'wait_until':
-      return <WaitUntil {...props} />
-    case 'wait_for':
-      return <WaitFor {...props} />
-    case 'branch':
-      return (
-        <Suspense fallback={<Loading lines={2} />}>
-          <BranchRule path={path} />
-        </Suspense>
-      )
-    case 'split':
-      return <Split {...props} />
-    case 'part':
-      return <Part {...props} />
-    case 'update':
-      return <UpdateFields {...props} />
-    case 'exit':
-      return <p className="muted small">{textsOf('campaign-editor').exitHint}</p>
-    case undefined:
-      return <Unknown path={path} step={step} />
-  }
+  const sent = getAt(value, path)
+  if (type === undefined) return <Unknown path={path} step={sent} />
+  if (type === 'exit') return <p className="muted small">{textsOf('campaign-editor').exitHint}</p>
+  const step = isObject(sent) ? sent : {}
+  const labels: Record<FieldName, string> = textsOf('campaign-editor').fields
+  return (
+    <div className={styles['fields']}>
+      {fieldsOf(type).map(([name, { kind }]) => {
+        const Field = EDITORS[kind]
+        return (
+          Field && (
+            <Field
+              key={name}
+              step={step}
+              path={path}
+              name={`${path}.${name}`}
+              label={labels[name as FieldName]}
+              value={step[name]}
+              error={issueAt(issues, `${path}.${name}`)}
+              onChange={(next) => change(setAt(value, `${path}.${name}`, next))}
+            />
+          )
+        )
+      })}
+    </div>
+  )
 }
 
-function Send({ step, path, issueOf, set }: StepProps) {
+/** The template is one of the channel. */
+function ChannelField({ step, path, value: chosen, onChange: _, ...rest }: StepFieldProps) {
+  const { value, change } = useCampaignEditing()
+  const { channels } = textsOf('campaigns')
+  return (
+    <SelectField
+      {...rest}
+      value={String(chosen)}
+      options={MESSAGE_CHANNELS.map((one) => ({ value: one, label: channels[one] }))}
+      onChange={({ target }) => change(setAt(value, path, { ...step, channel: target.value, template: '' }))}
+    />
+  )
+}
+
+function TemplateField({ step, path: _, value, onChange, ...rest }: StepFieldProps) {
   const texts = textsOf('campaign-editor')
-  const { channels, channel, deletedTemplate } = textsOf('campaigns')
-  const { value, templates = [], change } = useCampaignEditing()
-  const { template } = step
-  const chosen = typeof template === 'string' ? template : ''
+  const { templates = [] } = useCampaignEditing()
+  const chosen = typeof value === 'string' ? value : ''
   const options = templates
     .filter((one) => one.channel === step['channel'])
     .map(({ templateId, name }) => ({ value: templateId, label: name }))
   const isListed = options.some((option) => option.value === chosen)
   const nameOf = (id: string) => templates.find(({ templateId }) => templateId === id)?.name
   return (
-    <div className={styles['fields']}>
-      <SelectField
-        name={`${path}.channel`}
-        label={channel}
-        value={String(step['channel'])}
-        options={MESSAGE_CHANNELS.map((one) => ({ value: one, label: channels[one] }))}
-        error={issueOf('channel')}
-        onChange={({ target }) => change(setAt(value, path, { ...step, channel: target.value, template: '' }))}
-      />
-      <SelectField
-        name={`${path}.template`}
-        label={texts.template}
-        value={chosen}
-        options={[
-          ...(chosen === '' ? [{ value: '', label: texts.choose }] : []),
-          ...(isListed || chosen === '' ? [] : [{ value: chosen, label: nameOf(chosen) ?? deletedTemplate }]),
-          ...options,
-        ]}
-        hint={options.length === 0 ? texts.noTemplates : undefined}
-        error={issueOf('template')}
-        onChange={({ target }) => set('template', target.value)}
-      />
-      <SelectField
-        name={`${path}.kind`}
-        label={texts.kind}
-        value={step['kind'] === 'transactional' ? 'transactional' : 'marketing'}
-        options={(['marketing', 'transactional'] as const).map((one) => ({ value: one, label: texts.kinds[one] }))}
-        error={issueOf('kind')}
-        onChange={({ target }) => set('kind', target.value)}
-      />
-    </div>
+    <SelectField
+      {...rest}
+      value={chosen}
+      options={[
+        ...(chosen === '' ? [{ value: '', label: texts.choose }] : []),
+        ...(isListed || chosen === ''
+          ? []
+          : [{ value: chosen, label: nameOf(chosen) ?? textsOf('campaigns').deletedTemplate }]),
+        ...options,
+      ]}
+      hint={options.length === 0 ? texts.noTemplates : undefined}
+      onChange={({ target }) => onChange(target.value)}
+    />
   )
 }
 
-function Wait({ step, path, issueOf, set }: StepProps) {
+function MessageKindField({ step: _, path: _path, value, onChange, ...rest }: StepFieldProps) {
+  const texts = textsOf('campaign-editor')
   return (
-    <DurationField
-      name={`${path}.for`}
-      label={textsOf('campaign-editor').howLong}
-      value={step['for']}
-      error={issueOf('for')}
-      onChange={(next) => set('for', next)}
+    <SelectField
+      {...rest}
+      value={value === 'transactional' ? 'transactional' : 'marketing'}
+      options={MESSAGE_KINDS.map((one) => ({ value: one, label: texts.kinds[one] }))}
+      onChange={({ target }) => onChange(target.value)}
+    />
+  )
+}
+
+function TimeField({ step: _, path: _path, value, onChange, ...rest }: StepFieldProps) {
+  return (
+    <TextField
+      {...rest}
+      type="time"
+      value={typeof value === 'string' ? value : ''}
+      onChange={(event) => onChange(event.target.value)}
     />
   )
 }
@@ -134,70 +140,44 @@ function Wait({ step, path, issueOf, set }: StepProps) {
 const DAYS = [1, 2, 3, 4, 5, 6, 7]
 const DAY_NAMES = new Intl.DateTimeFormat(locale, { weekday: 'short', timeZone: 'UTC' })
 
-function WaitUntil({ step, path, issueOf, set }: StepProps) {
-  const texts = textsOf('campaign-editor')
-  const { time, weekdays } = step
-  const chosen: unknown[] = Array.isArray(weekdays) ? weekdays : []
+function WeekdaysField({ name, label, value, error, onChange }: StepFieldProps) {
+  const chosen: unknown[] = Array.isArray(value) ? value : []
   const choose = (day: number, isChosen: boolean) => {
     const next = DAYS.filter((one) => (one === day ? isChosen : chosen.includes(one)))
-    set('weekdays', next.length === 0 ? undefined : next)
+    onChange(next.length === 0 ? undefined : next)
   }
   return (
-    <div className={styles['fields']}>
-      <TextField
-        name={`${path}.time`}
-        type="time"
-        label={texts.time}
-        value={typeof time === 'string' ? time : ''}
-        error={issueOf('time')}
-        onChange={(event) => set('time', event.target.value)}
-      />
-      <fieldset className={styles['days']}>
-        <legend>{texts.weekdays}</legend>
-        {DAYS.map((day, at) => (
-          <CheckboxField
-            key={day}
-            name={`${path}.weekdays-${day}`}
-            // 1 January 2024 was a Monday.
-            label={DAY_NAMES.format(Date.UTC(2024, 0, day))}
-            checked={chosen.includes(day)}
-            error={at === 0 ? issueOf('weekdays') : undefined}
-            onChange={(event) => choose(day, event.target.checked)}
-          />
-        ))}
-      </fieldset>
-    </div>
+    <fieldset className={styles['days']}>
+      <legend>{label}</legend>
+      {DAYS.map((day, at) => (
+        <CheckboxField
+          key={day}
+          name={`${name}-${day}`}
+          // 1 January 2024 was a Monday.
+          label={DAY_NAMES.format(Date.UTC(2024, 0, day))}
+          checked={chosen.includes(day)}
+          error={at === 0 ? error : undefined}
+          onChange={(event) => choose(day, event.target.checked)}
+        />
+      ))}
+    </fieldset>
   )
 }
 
-function WaitFor({ step, path, issueOf, set }: StepProps) {
-  const texts = textsOf('campaign-editor')
+function RuleField({ path, label }: StepFieldProps) {
   return (
-    <div className={styles['fields']}>
-      <EventField
-        name={`${path}.event`}
-        label={texts.event}
-        value={step['event']}
-        error={issueOf('event')}
-        onChange={(next) => set('event', next)}
-      />
-      <DurationField
-        name={`${path}.timeout`}
-        label={texts.atLongest}
-        value={step['timeout']}
-        error={issueOf('timeout')}
-        onChange={(next) => set('timeout', next)}
-      />
-    </div>
+    <Suspense fallback={<Loading lines={2} />}>
+      <BranchRule path={path} label={label} />
+    </Suspense>
   )
 }
 
-function Split({ step, set }: StepProps) {
+function PartsField({ value, onChange }: StepFieldProps) {
   const texts = textsOf('campaign-editor')
-  const parts = listAt(step, 'parts')
+  const parts: unknown[] = Array.isArray(value) ? value : []
   return (
-    <div className="row">
-      <Button kind="quiet" size="small" icon="plus" onClick={() => set('parts', [...parts, { percent: 0, steps: [] }])}>
+    <div className={`row ${styles['wide']}`}>
+      <Button kind="quiet" size="small" icon="plus" onClick={() => onChange([...parts, { percent: 0, steps: [] }])}>
         {texts.addPart}
       </Button>
       <span className="muted small">{texts.partsHint}</span>
@@ -205,9 +185,10 @@ function Split({ step, set }: StepProps) {
   )
 }
 
-function Part({ step, path, issueOf, set }: StepProps) {
+/** A part of a split. */
+export function PartFields({ path }: { path: string }) {
   const texts = textsOf('campaign-editor')
-  const { value, change } = useCampaignEditing()
+  const { value, issues, change } = useCampaignEditing()
   const { at } = placeOf(path)
   const list = path.slice(0, path.lastIndexOf('['))
   const isOnly = listsOf(getAt(value, list.slice(0, -'.parts'.length))).length < 2
@@ -216,9 +197,9 @@ function Part({ step, path, issueOf, set }: StepProps) {
       <NumberField
         name={`${path}.percent`}
         label={texts.percent(String(at + 1))}
-        value={step['percent']}
-        error={issueOf('percent')}
-        onChange={(next) => set('percent', next)}
+        value={getAt(value, `${path}.percent`)}
+        error={issueAt(issues, `${path}.percent`)}
+        onChange={(next) => change(setAt(value, `${path}.percent`, next))}
       />
       {!isOnly && (
         <Button

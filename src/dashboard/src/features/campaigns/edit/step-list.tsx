@@ -1,13 +1,14 @@
 /** A list of steps, and buttons that add steps. */
 import type { KeyboardEvent } from 'react'
+import { STEP_TYPES, type StepType } from '../../../../../rules/campaigns/steps.ts'
 import { numberOf } from '../../../../../rules/campaigns/step-number.ts'
 import { Button } from '../../../parts/action/button.tsx'
 import { Icon } from '../../../parts/value/icon.tsx'
 import { Menu } from '../../../parts/overlay/menu.tsx'
 import { textsOf } from '../../../texts/index.ts'
+import { headingOf } from '../steps.ts'
 import styles from './campaign-editor.module.css'
 import {
-  STEP_TYPES,
   duplicateStep,
   getAt,
   insertStep,
@@ -21,7 +22,7 @@ import {
 } from './definition.ts'
 import { otherIssues, useCampaignEditing } from './editing.ts'
 import { Issues } from './parts.tsx'
-import { StepFields, fieldsOfStep } from './step-fields.tsx'
+import { PartFields, StepFields, shownFieldsOf } from './step-fields.tsx'
 
 /** `path` is the path of the list. */
 export function StepList({ path, label }: { path: string; label: string }) {
@@ -86,7 +87,9 @@ function StepFrame({ path }: { path: string }) {
     move(direction, direction)
   }
   const inner = listsOf(step)
-  const shown = [...fieldsOfStep(type), ...inner.map((list) => `${list}[`)].map((field) => `${path}.${field}`)
+  const shown = [...(type === undefined ? [] : shownFieldsOf(type)), ...inner.map((list) => `${list}[`)].map(
+    (field) => `${path}.${field}`,
+  )
   const others = otherIssues(issues, path, []).filter(({ path: at }) => !shown.some((field) => at.startsWith(field)))
   return (
     <div role="group" aria-label={name} className={styles['frame']} onKeyDown={onKeyDown}>
@@ -161,14 +164,7 @@ function MoveButton({ path, direction, name, onMove }: MoveButtonProps) {
   )
 }
 
-function headingOf(type: string | undefined, at: number): string | null {
-  const texts = textsOf('campaigns')
-  if (type === 'wait_for') return at === 0 ? texts.afterEvent : texts.afterTimeout
-  if (type === 'branch') return at === 0 ? texts.ifTrue : texts.ifFalse
-  return null
-}
-
-function labelOf(type: string | undefined, at: number, name: string): string {
+function labelOf(type: StepType | undefined, at: number, name: string): string {
   const heading = headingOf(type, at) ?? textsOf('campaign-editor').part(String(at + 1))
   return `${name}: ${heading}`
 }
@@ -184,5 +180,5 @@ function Branch({ path, label, heading }: { path: string; label: string; heading
 
 /** `path` is the path of the part's list of steps. */
 function SplitPart({ path }: { path: string }) {
-  return <StepFields path={path.slice(0, -'.steps'.length)} type="part" />
+  return <PartFields path={path.slice(0, -'.steps'.length)} />
 }

@@ -1,4 +1,4 @@
-/** The changes that a step makes to the contact: tags and custom fields. */
+/** The fields of a step that changes the contact: tags and custom fields. */
 import { useState } from 'react'
 import { Button } from '../../../parts/action/button.tsx'
 import { SelectField, TextAreaField, TextField } from '../../../parts/form/field.tsx'
@@ -6,47 +6,7 @@ import { textsOf } from '../../../texts/index.ts'
 import styles from './campaign-editor.module.css'
 import { type Json, isObject } from './definition.ts'
 import { JsonField, NumberField } from './parts.tsx'
-import type { StepProps } from './editing.ts'
-
-export function UpdateFields({ step, path, issueOf, set }: StepProps) {
-  const texts = textsOf('campaign-editor')
-  const { traits } = step
-  return (
-    <div className="stack">
-      <div className={styles['two']}>
-        {(['addTags', 'removeTags'] as const).map((name) => (
-          <TagsField
-            key={name}
-            name={`${path}.${name}`}
-            label={texts[name]}
-            value={step[name]}
-            error={issueOf(name)}
-            onChange={(next) => set(name, next)}
-          />
-        ))}
-      </div>
-      {traits === undefined || isObject(traits) ? (
-        <Traits path={`${path}.traits`} value={traits ?? {}} error={issueOf('traits')} set={set} />
-      ) : (
-        <JsonField
-          name={`${path}.traits`}
-          label={texts.traits}
-          value={traits}
-          error={issueOf('traits')}
-          onChange={(next) => set('traits', next)}
-        />
-      )}
-    </div>
-  )
-}
-
-interface TagsProps {
-  name: string
-  label: string
-  value: unknown
-  error: string | undefined
-  onChange: (tags: string[]) => void
-}
+import type { StepFieldProps } from './editing.ts'
 
 const readLines = (text: string): string[] =>
   text
@@ -55,7 +15,7 @@ const readLines = (text: string): string[] =>
     .filter((line) => line !== '')
 
 /** One tag on each line, because a tag may contain a comma. */
-function TagsField({ value, onChange, ...rest }: TagsProps) {
+export function TagsField({ step: _, path: _path, value, onChange, ...rest }: StepFieldProps) {
   const tags: unknown[] = Array.isArray(value) ? value : []
   const [typed, setTyped] = useState(() => tags.join('\n'))
   // The person may be about to begin another line.
@@ -78,14 +38,19 @@ function TagsField({ value, onChange, ...rest }: TagsProps) {
 
 type Row = [key: string, value: unknown]
 
-interface TraitsProps {
-  path: string
-  value: Json
-  error: string | undefined
-  set: StepProps['set']
+export function TraitsField({ name, label, value = {}, error, onChange }: StepFieldProps) {
+  return isObject(value) ? (
+    <Traits name={name} label={label} value={value} error={error} onChange={onChange} />
+  ) : (
+    <JsonField name={name} label={label} value={value} error={error} onChange={onChange} />
+  )
 }
 
-function Traits({ path, value, error, set }: TraitsProps) {
+interface TraitsProps extends Pick<StepFieldProps, 'name' | 'label' | 'error' | 'onChange'> {
+  value: Json
+}
+
+function Traits({ name, label, value, error, onChange }: TraitsProps) {
   const texts = textsOf('campaign-editor')
   const [kept, keep] = useState<readonly Row[]>(() => Object.entries(value))
   // While a person types a name, it may be the same as that of another row.
@@ -93,17 +58,17 @@ function Traits({ path, value, error, set }: TraitsProps) {
   const rows = isSame ? kept : Object.entries(value)
   const setRows = (next: readonly Row[]) => {
     keep(next)
-    set('traits', Object.fromEntries(next))
+    onChange(Object.fromEntries(next))
   }
   const isRepeated = (at: number) => rows.slice(0, at).some(([key]) => key === rows[at]?.[0])
   return (
-    <fieldset className="stack" aria-label={texts.traits}>
+    <fieldset className={`stack ${styles['wide']}`} aria-label={label}>
       {rows.map((row, at) => (
         <Trait
           key={at}
           row={row}
           at={at}
-          path={path}
+          path={name}
           error={isRepeated(at) ? texts.traitTwice : at === 0 ? error : undefined}
           onChange={(next) => setRows(rows.with(at, next))}
           onRemove={() => setRows(rows.toSpliced(at, 1))}

@@ -4,7 +4,7 @@ import { api, take } from '../../../client.ts'
 import { showToast } from '../../../parts/feedback/toast.tsx'
 import { textsOf } from '../../../texts/index.ts'
 import { type Campaign, campaignQuery, campaignsQuery } from '../queries.ts'
-import type { Json } from './definition.ts'
+import type { CampaignBody } from './definition.ts'
 
 interface Edited {
   businessId: string
@@ -17,7 +17,7 @@ export function useSave({ businessId, campaign }: Edited, onSaved: () => void) {
   const client = useQueryClient()
   const navigate = useNavigate()
   return useMutation({
-    mutationFn: (value: Json) => send({ businessId, campaign }, value),
+    mutationFn: (body: CampaignBody) => send({ businessId, campaign }, body),
     onSuccess: async ({ campaign: { campaignId } }) => {
       onSaved()
       showToast(textsOf('campaigns').saved)
@@ -29,12 +29,11 @@ export function useSave({ businessId, campaign }: Edited, onSaved: () => void) {
   })
 }
 
-/** The server checks the input. */
-function send({ businessId, campaign }: Edited, value: Json): Promise<{ campaign: Campaign }> {
+function send({ businessId, campaign }: Edited, body: CampaignBody): Promise<{ campaign: Campaign }> {
   if (campaign === undefined) {
     const params = { path: { businessId } }
-    return take(api.POST('/dashboard/api/b/{businessId}/campaigns', { params, body: value as never }))
+    return take(api.POST('/dashboard/api/b/{businessId}/campaigns', { params, body }))
   }
   const params = { path: { businessId, campaignId: campaign.campaignId } }
-  return take(api.PATCH('/dashboard/api/b/{businessId}/campaigns/{campaignId}', { params, body: value as never }))
+  return take(api.PATCH('/dashboard/api/b/{businessId}/campaigns/{campaignId}', { params, body }))
 }

@@ -78,8 +78,7 @@ function ChannelForm({ businessId, stored, onClose }: ChannelProps) {
   const [provider, setProvider] = useState(stored.provider)
   const form = useForm(async (values) => {
     const params = { path: { businessId, channel } }
-    // The server checks the settings for the provider.
-    const body = bodyOf(stored, provider, values) as never
+    const body = bodyOf(stored, provider, values)
     await take(api.PUT('/dashboard/api/b/{businessId}/channels/{channel}', { params, body }))
     await client.invalidateQueries(channelsQuery(businessId))
     showToast(shell.saved)

@@ -1,6 +1,6 @@
 /** The settings of each provider. A new provider in the API does not compile until its fields are listed here. */
 import { type MessageChannel, MESSAGE_CHANNELS } from '../../rules/channels.ts'
-import type { DataOf } from '../../../data-of.ts'
+import type { BodyOf, DataOf } from '../../../data-of.ts'
 import type { texts } from '../../../texts/en/channels.ts'
 
 export type ChannelSettings = DataOf<'/dashboard/api/b/{businessId}/channels'>['channels'][number]
@@ -95,12 +95,13 @@ export function textOf(stored: ChannelSettings, name: SettingName): string {
   return value === undefined || value === null ? '' : String(value as string | number | boolean)
 }
 
-/** Returns the request body for the entered values. Settings that no field shows stay as they are. */
-export function bodyOf(
-  stored: ChannelSettings,
-  provider: Provider,
-  values: Record<string, string>,
-): Record<string, unknown> {
+type ChannelBody = BodyOf<'/dashboard/api/b/{businessId}/channels/{channel}', 'put'>
+
+/**
+ * Returns the request body for the entered values. Settings that no field shows stay as they are. The server checks them
+ * for the provider.
+ */
+export function bodyOf(stored: ChannelSettings, provider: Provider, values: Record<string, string>): ChannelBody {
   const { settings } = PROVIDERS[provider]
   const shown = new Set<string>([...NOT_SENT, ...settings.map(({ name }) => name)])
   const kept = provider === stored.provider ? Object.entries(stored).filter(([name]) => !shown.has(name)) : []
@@ -108,7 +109,7 @@ export function bodyOf(
     const value = kind === 'secret' ? (values[name] ?? '') : (values[name] ?? '').trim()
     return value === '' ? [] : [[name, readValue(kind, value)] as const]
   })
-  return { provider, ...Object.fromEntries([...kept, ...entered]) }
+  return { provider, ...Object.fromEntries([...kept, ...entered]) } as ChannelBody
 }
 
 function readValue(kind: SettingForm['kind'], value: string): unknown {

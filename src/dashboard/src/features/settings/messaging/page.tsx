@@ -1,6 +1,7 @@
 /** Quiet hours and caps for all campaigns of the business. */
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { type FormEvent, useRef, useState } from 'react'
+import type { BodyOf } from '../../../data-of.ts'
 import { ApiError, type Issue, api, take } from '../../../client.ts'
 import { Button } from '../../../parts/action/button.tsx'
 import { ErrorBox } from '../../../parts/feedback/error-box.tsx'
@@ -9,7 +10,7 @@ import { Page, Section } from '../../../parts/page/page.tsx'
 import { showToast } from '../../../parts/feedback/toast.tsx'
 import { useBusiness, useCan } from '../../../session/session.ts'
 import { textsOf } from '../../../texts/index.ts'
-import { CampaignContext, type CampaignEditing, Caps, Issues, type Json, QuietHours } from '../../campaigns/links.ts'
+import { CampaignContext, type CampaignEditing, Caps, Issues, QuietHours } from '../../campaigns/links.ts'
 import { useFocus } from '../../../parts/action/use-focus.ts'
 import { type Messaging, messagingQuery } from './queries.ts'
 
@@ -31,6 +32,8 @@ export function MessagingPage() {
   )
 }
 
+type MessagingBody = BodyOf<'/dashboard/api/b/{businessId}/messaging', 'put'>
+
 const NO_ISSUES: readonly Issue[] = []
 const SHOWN = /^(quietHours|caps)\b/
 
@@ -38,17 +41,16 @@ function Rules({ businessId, stored }: { businessId: string; stored: Messaging }
   const texts = textsOf('messaging')
   const shell = textsOf('shell')
   const canChange = useCan('business:write')
-  const [draft, setDraft] = useState<Json>({ ...stored })
+  const [draft, setDraft] = useState<MessagingBody>(stored)
   const frame = useRef<HTMLFormElement>(null)
   const focus = useFocus(frame)
   const save = useMutation({
-    mutationFn: (wanted: Json) => {
+    mutationFn: (body: MessagingBody) => {
       const params = { path: { businessId } }
-      // The server checks the input.
-      return take(api.PUT('/dashboard/api/b/{businessId}/messaging', { params, body: wanted as never }))
+      return take(api.PUT('/dashboard/api/b/{businessId}/messaging', { params, body }))
     },
     onSuccess: ({ messaging }) => {
-      setDraft({ ...messaging })
+      setDraft(messaging)
       showToast(shell.saved)
     },
   })
@@ -60,7 +62,8 @@ function Rules({ businessId, stored }: { businessId: string; stored: Messaging }
     templates: undefined,
     change(value, wanted) {
       save.reset()
-      setDraft(value)
+      // The server checks what a person edits.
+      setDraft(value as MessagingBody)
       if (wanted !== undefined) focus(`[data-focus="${wanted}"]`)
     },
     announce: () => undefined,
