@@ -16,14 +16,13 @@ const NOT_IMPORTED = ['identity', 'properties', 'traits', 'businessId', 'visitor
 const OF_CONTACT = ['identity', 'tags', 'traits', 'businessId']
 const names = Object.keys(EventSchema.properties)
 const others = (left: readonly string[]) => names.filter((name) => !left.includes(name)).toSorted()
-const read = (doc: string) => readFileSync(new URL(`../../docs/${doc}`, import.meta.url), 'utf8')
 
 it('the timeline shows every field that is sent', () => {
   const texts = Object.entries(EventSchema.properties).flatMap(([name, { type, maxLength }]) =>
-    type === 'string' && name !== 'businessId' ? [[name, name.slice(0, Number(maxLength)).toUpperCase()]] : [],
+    type === 'string' && name !== 'businessId' ? [[name, name.slice(0, Number(maxLength)).toUpperCase()] as const] : [],
   )
   expect(texts.length).toBeGreaterThanOrEqual(4)
-  const sent = { ...Object.fromEntries(texts), type: 'lead', value: 5, properties: { a: 1 } }
+  const sent = { ...Object.fromEntries<string>(texts), type: 'lead', value: 5, properties: { a: 1 } }
   const result = readEvent({ ...sent, identity: { email: 'ada@example.com' } }, BUSINESS, Date.now())
   if (!('fact' in result)) throw new Error(JSON.stringify(result))
   const recorded = {
@@ -46,7 +45,7 @@ it('the SDK takes every field', () => {
   expectTypeOf<keyof EventInput>().toEqualTypeOf<keyof Static<typeof EventSchema>>()
 })
 
-it.each(['events.md', 'operations.md'])('%s names every field', (doc) => {
-  const text = read(doc)
+it('docs/events.md names every field', () => {
+  const text = readFileSync(new URL('../../docs/events.md', import.meta.url), 'utf8')
   expect(others(NOT_IMPORTED).filter((name) => !text.includes(`\`${name}\``))).toEqual([])
 })
