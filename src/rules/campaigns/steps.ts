@@ -16,7 +16,7 @@ export interface StepField {
   isOptional?: true
   /** In the OpenAPI document. */
   description?: string
-  /** In a new step of the dashboard, if it is not the value for its kind. */
+  /** In a new step of the dashboard. It may need the person to say more. */
   initial?: unknown
 }
 
@@ -27,22 +27,26 @@ interface StepRow {
 }
 
 const inner = (when: string) => ({ kind: 'steps', default: [], description: `The steps ${when}.` }) as const
+const half = { percent: 50, steps: [] }
 const tags = { kind: 'tags', default: [] } as const
 
 export const STEPS = {
   send: {
     fields: {
-      channel: { kind: 'channel' },
-      template: { kind: 'template' },
+      channel: { kind: 'channel', initial: 'email' },
+      template: { kind: 'template', initial: '' },
       kind: { kind: 'messageKind', default: 'marketing' },
     },
   },
-  wait: { isWait: true, fields: { for: { kind: 'duration', description: 'How long.' } } },
-  wait_until: { isWait: true, fields: { time: { kind: 'time' }, weekdays: { kind: 'weekdays', isOptional: true } } },
+  wait: { isWait: true, fields: { for: { kind: 'duration', description: 'How long.', initial: 'P1D' } } },
+  wait_until: {
+    isWait: true,
+    fields: { time: { kind: 'time', initial: '09:00' }, weekdays: { kind: 'weekdays', isOptional: true } },
+  },
   wait_for: {
     isWait: true,
     fields: {
-      event: { kind: 'event' },
+      event: { kind: 'event', initial: '' },
       timeout: { kind: 'duration', description: 'How long at most.', initial: 'P7D' },
       steps: inner('after the event'),
       otherwise: inner('after the time-out'),
@@ -50,12 +54,12 @@ export const STEPS = {
   },
   branch: {
     fields: {
-      rule: { kind: 'rule' },
+      rule: { kind: 'rule', initial: { all: [] } },
       steps: inner('if the rule is true'),
       otherwise: inner('if it is not'),
     },
   },
-  split: { fields: { parts: { kind: 'parts' } } },
+  split: { fields: { parts: { kind: 'parts', initial: [half, half] } } },
   update: { fields: { addTags: tags, removeTags: tags, traits: { kind: 'traits', default: {} } } },
   exit: { fields: {} },
 } as const satisfies Readonly<Record<string, StepRow>>

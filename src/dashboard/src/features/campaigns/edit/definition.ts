@@ -3,7 +3,7 @@
  * are. Steps are addressed by the paths that the server uses in its issues, such as `steps[0].otherwise[1]`.
  */
 
-import { type FieldKind, type FieldValues, type StepType, fieldsOf } from '../../../../../rules/campaigns/steps.ts'
+import { type StepType, fieldsOf } from '../../../../../rules/campaigns/steps.ts'
 import { sentListsIn } from '../../../../../rules/campaigns/walk-steps.ts'
 import type { BodyOf, DataOf } from '../../../data-of.ts'
 
@@ -138,27 +138,8 @@ function placeBelow(value: Json, { list, at }: Place): Place | undefined {
   return { list: outer.list, at: outer.at + 1 }
 }
 
-/** The fields of a new step. Undefined: the field is left out. */
-const INITIAL: { [Kind in FieldKind]: FieldValues[Kind] | undefined } = {
-  channel: 'email',
-  template: '',
-  messageKind: undefined,
-  duration: 'P1D',
-  time: '09:00',
-  weekdays: undefined,
-  event: '',
-  rule: { all: [] },
-  steps: [],
-  parts: [
-    { percent: 50, steps: [] },
-    { percent: 50, steps: [] },
-  ],
-  tags: [],
-  traits: {},
-}
-
 export function newStep(type: StepType): Json {
-  const fields = fieldsOf(type).map(([name, { kind, initial }]) => [name, initial ?? INITIAL[kind]] as const)
+  const fields = fieldsOf(type).map(([name, field]) => [name, field.initial ?? field.default] as const)
   return { type, ...Object.fromEntries(fields.filter(([, value]) => value !== undefined)) }
 }
 

@@ -50,7 +50,7 @@ export function StepFields({ path, type }: { path: string; type: StepType | unde
   if (type === undefined) return <Unknown path={path} step={sent} />
   if (type === 'exit') return <p className="muted small">{textsOf('campaign-editor').exitHint}</p>
   const step = isObject(sent) ? sent : {}
-  const labels: Record<FieldName, string> = textsOf('campaign-editor').fields
+  const labels: Record<FieldName, string> = textsOf('campaigns').stepFields
   return (
     <div className={styles['fields']}>
       {fieldsOf(type).map(([name, { kind }]) => {

@@ -55,7 +55,7 @@ function AddStep({ path, at, label }: { path: string; at: number; label: string 
       <Menu
         label={texts.addStepTo(label)}
         items={STEP_TYPES.map((type) => ({
-          label: texts.types[type],
+          label: textsOf('campaigns').stepTypes[type],
           onSelect: () => change(insertStep(value, { list: path, at }, newStep(type)), `${path}[${at}]`),
         }))}
       >
@@ -71,7 +71,7 @@ function StepFrame({ path }: { path: string }) {
   const { value, issues, change, announce } = useCampaignEditing()
   const step = getAt(value, path)
   const type = isObject(step) ? STEP_TYPES.find((one) => one === step['type']) : undefined
-  const name = texts.stepName(numberOf(path), type === undefined ? typeOf(step) : texts.types[type])
+  const name = texts.stepName(numberOf(path), type === undefined ? typeOf(step) : textsOf('campaigns').stepTypes[type])
   const move = (direction: 'up' | 'down', focus: string) => {
     const moved = moveStep(value, path, direction)
     if (moved.path === path) return
@@ -129,7 +129,7 @@ function useActions(path: string, step: unknown) {
       onSelect: () => change(duplicateStep(value, path), `${list}[${at + 1}]`),
     },
     ...STEP_TYPES.map((type) => ({
-      label: texts.addBefore(texts.types[type]),
+      label: texts.addBefore(textsOf('campaigns').stepTypes[type]),
       icon: 'plus' as const,
       onSelect: () => change(insertStep(value, { list, at }, newStep(type)), path),
     })),
