@@ -18,35 +18,50 @@ export interface SharedTimeout {
   deadline: number
 }
 
-export function createSharedTimeouts(ms: number): SharedTimeouts {
+/** What the timeouts know of time. */
+export interface TimeoutClock {
+  /** In milliseconds. */
+  now(): number
+  /** Calls `wake` after `ms`, unless the returned function is called earlier. */
+  wakeIn(ms: number, wake: () => void): () => void
+}
+
+const PROCESS_CLOCK: TimeoutClock = {
+  now: () => performance.now(),
+  wakeIn(ms, wake) {
+    // The timer alone must not keep the process alive.
+    const timer = setTimeout(wake, ms).unref()
+    return () => clearTimeout(timer)
+  },
+}
+
+export function createSharedTimeouts(ms: number, clock = PROCESS_CLOCK): SharedTimeouts {
   /** In the order in which they began, which is also the order of their deadlines. */
   const running = new Set<SharedTimeout>()
-  let timer: ReturnType<typeof setTimeout> | undefined
+  let cancel: (() => void) | undefined
 
-  // The timer alone must not keep the process alive.
-  const wakeIn = (left: number) => setTimeout(sweep, left).unref()
   const sweep = (): void => {
     for (const timeout of running) {
-      const left = timeout.deadline - performance.now()
+      const left = timeout.deadline - clock.now()
       if (left > 0) {
-        timer = wakeIn(left)
+        cancel = clock.wakeIn(left, sweep)
         return
       }
       running.delete(timeout)
       timeout.onLate()
     }
-    timer = undefined
+    cancel = undefined
   }
   return {
     begin(onLate) {
-      const timeout = { onLate, deadline: performance.now() + ms }
+      const timeout = { onLate, deadline: clock.now() + ms }
       running.add(timeout)
-      timer ??= wakeIn(ms)
+      cancel ??= clock.wakeIn(ms, sweep)
       return timeout
     },
     end: (timeout) => void running.delete(timeout),
     close() {
-      clearTimeout(timer)
+      cancel?.()
       running.clear()
     },
   }

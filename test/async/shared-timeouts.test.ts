@@ -1,54 +1,78 @@
-// @serial
-import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it } from 'vitest'
-import { createSharedTimeouts } from '../../src/async/shared-timeouts.ts'
+import { createSharedTimeouts, type TimeoutClock } from '../../src/async/shared-timeouts.ts'
 
-function setUp(ms: number) {
-  const timeouts = createSharedTimeouts(ms)
-  const late: string[] = []
-  return { timeouts, late, begin: (name: string) => timeouts.begin(() => late.push(name)) }
+/** A clock that moves only by `pass`. */
+function createClock(): TimeoutClock & { pass(ms: number): void } {
+  let now = 0
+  const waiting = new Set<{ at: number; wake: () => void }>()
+  return {
+    now: () => now,
+    wakeIn(ms, wake) {
+      const one = { at: now + ms, wake }
+      waiting.add(one)
+      return () => void waiting.delete(one)
+    },
+    pass(ms) {
+      const until = now + ms
+      for (;;) {
+        const [next] = [...waiting].filter(({ at }) => at <= until).toSorted((a, b) => a.at - b.at)
+        if (!next) break
+        waiting.delete(next)
+        now = next.at
+        next.wake()
+      }
+      now = until
+    },
+  }
 }
 
-it('ends each when its own time is over, in the order in which they began', async () => {
-  const { late, begin } = setUp(400)
+function setUp(ms: number) {
+  const { pass, ...clock } = createClock()
+  const timeouts = createSharedTimeouts(ms, clock)
+  const late: string[] = []
+  return { timeouts, late, pass, begin: (name: string) => timeouts.begin(() => late.push(name)) }
+}
+
+it('ends each when its own time is over, in the order in which they began', () => {
+  const { late, begin, pass } = setUp(400)
   begin('a')
   begin('b')
-  await sleep(240)
+  pass(240)
   begin('c')
   expect(late).toEqual([])
-  await sleep(280)
+  pass(280)
   expect(late).toEqual(['a', 'b'])
-  await sleep(280)
+  pass(280)
   expect(late).toEqual(['a', 'b', 'c'])
 })
 
-it('says nothing of those that ended before, and goes on with those that begin later', async () => {
-  const { timeouts, late, begin } = setUp(200)
+it('says nothing of those that ended before, and goes on with those that begin later', () => {
+  const { timeouts, late, begin, pass } = setUp(200)
   timeouts.end(begin('a'))
-  await sleep(320)
+  pass(320)
   begin('b')
   const c = begin('c')
   timeouts.end(c)
   timeouts.end(c)
-  await sleep(320)
+  pass(320)
   expect(late).toEqual(['b'])
 })
 
-it('takes in what begins as another ends, and keeps nobody waiting for it', async () => {
-  const { timeouts, late, begin } = setUp(400)
+it('takes in what begins as another ends, and keeps nobody waiting for it', () => {
+  const { timeouts, late, begin, pass } = setUp(400)
   timeouts.begin(() => begin('next'))
-  await sleep(200)
+  pass(200)
   begin('other')
-  await sleep(480)
+  pass(480)
   expect(late).toEqual(['other'])
-  await sleep(320)
+  pass(320)
   expect(late).toEqual(['other', 'next'])
 })
 
-it('ends nothing once it is closed', async () => {
-  const { timeouts, late, begin } = setUp(80)
+it('ends nothing once it is closed', () => {
+  const { timeouts, late, begin, pass } = setUp(80)
   begin('a')
   timeouts.close()
-  await sleep(200)
+  pass(200)
   expect(late).toEqual([])
 })

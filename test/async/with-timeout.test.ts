@@ -1,4 +1,3 @@
-// @serial
 import { setImmediate } from 'node:timers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createTimeoutGuard } from '../../src/async/with-timeout.ts'

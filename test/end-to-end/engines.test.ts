@@ -1,25 +1,21 @@
 // @long
-/** `start` in a new directory, killed and started again: nothing is lost, and nothing is left behind. */
+/** The command line, and the engines of a directory that lost something or was copied. */
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, mkdtemp, readdir, readFile, rm, stat, statfs } from 'node:fs/promises'
+import { chmod, mkdtemp, readdir, rm, statfs } from 'node:fs/promises'
 import { type AddressInfo, createServer } from 'node:net'
-import { getPriority, tmpdir } from 'node:os'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import manifest from '../../package.json' with { type: 'json' }
-import type { StoreUrls } from '../../src/stores/data-dir.ts'
-import { RUNTIME_ENV } from '../../src/embedded/processes/runtime-env.ts'
-import type { DemoKeys } from '../../src/embedded/demo-business.ts'
 import { startEngines } from '../../src/embedded/engines.ts'
 import { superuserUrl } from '../../src/embedded/postgres/prepare-postgres.ts'
 import { preallocateWal } from '../../src/embedded/postgres/preallocate-wal.ts'
 import { createLogger } from '../../src/log.ts'
 import { type Sql, connectPostgres } from '../../src/stores/postgres.ts'
 import { connectRedis } from '../../src/stores/redis.ts'
-import { isAlive, killRuns, pressCtrlC, type Run, runCli, untilStarted } from '../support/run-cli.ts'
+import { killRuns, type Run, runCli } from '../support/run-cli.ts'
 import { PATIENCE_MS } from '../support/at-load.ts'
 
 let folder: string
@@ -34,129 +30,10 @@ beforeAll(async () => {
 
 afterAll(async () => {
   killRuns()
-  while ((await livePids()).length > 0) await sleep(50)
   await rm(folder, { recursive: true, force: true })
 })
 
 const run = (...words: string[]): Run => runCli({ DATA_DIR: dataDir }, ...words)
-
-async function readKeys(): Promise<DemoKeys> {
-  return JSON.parse(await readFile(join(dataDir, 'demo-keys.json'), 'utf8')) as DemoKeys
-}
-
-async function track(
-  url: string,
-  idempotencyKey: string,
-): Promise<{ status: number; isNew?: boolean; deduped?: boolean }> {
-  const { secretKey } = await readKeys()
-  const body = JSON.stringify({ event: 'purchase', identity: { email: 'ada@example.com' }, value: 5, idempotencyKey })
-  const headers = { authorization: `Bearer ${secretKey}`, 'content-type': 'application/json' }
-  const response = await fetch(`${url}/api/sdk/track`, { method: 'POST', headers, body })
-  const { data } = (await response.json()) as { data?: { isNew: boolean; deduped: boolean } }
-  return { status: response.status, ...data }
-}
-
-async function livePids(): Promise<string[]> {
-  const names = await readdir(dataDir).catch(() => [])
-  const pids = await Promise.all(
-    names.filter((name) => name.endsWith('.pid')).map((name) => readFile(join(dataDir, name), 'utf8').catch(() => '')),
-  )
-  return pids.map((pid) => pid.trim()).filter((pid) => pid !== '' && isAlive(Number(pid)))
-}
-
-describe('start', () => {
-  test('survives kill -9 of any process and of all of them, and leaves nothing behind', async () => {
-    const first = run('start')
-    const url = await untilStarted(first)
-    expect(first.output()).toContain(`Sluice ${manifest.version} runs at`)
-    const keys = await readKeys()
-    expect(first.output()).toContain(keys.secretKey)
-    expect(keys.secretKey).toMatch(/^sk_live_\w{40,}$/)
-    expect(keys.publishableKey).toMatch(/^pk_live_\w{40,}$/)
-    for (const file of ['demo-keys.json', 'engines.json', 'password', 'secrets-key']) {
-      expect((await stat(join(dataDir, file))).mode & 0o077).toBe(0)
-    }
-    expect(await readFile(join(dataDir, 'secrets-key'), 'utf8')).toMatch(/^[0-9a-f]{64}$/)
-    expect(first.output()).toMatch(new RegExp(`^  ${url}/dashboard/link#[\\w-]{43}$`, 'm'))
-    expect(await track(url, 'one')).toMatchObject({ status: 200, isNew: true })
-    for (const service of ['front-door', 'workers', 'clickhouse']) {
-      const pid = (await readFile(join(dataDir, `${service}.pid`), 'utf8')).trim()
-      const environment = (await readFile(`/proc/${pid}/environ`, 'utf8')).split('\0')
-      expect(environment).toEqual(
-        expect.arrayContaining([`BUN_GC_TIMER_INTERVAL=${RUNTIME_ENV.BUN_GC_TIMER_INTERVAL}`]),
-      )
-      // The workers may reach destinations on this machine, except for the front door.
-      if (service === 'workers')
-        expect(environment).toEqual(
-          expect.arrayContaining(['ALLOW_LOOPBACK_TARGETS=alone', `PORT=${new URL(url).port}`]),
-        )
-    }
-
-    const found = JSON.parse(await readFile(join(dataDir, 'engines.json'), 'utf8')) as StoreUrls & {
-      frontDoorUrl: string
-    }
-    // The commands find the front door there, whichever PORT it was started with.
-    expect(found.frontDoorUrl).toBe(url)
-    const { databaseUrl } = found
-    const sql = connectPostgres(databaseUrl, { max: 1 })
-    // The engines of tests do not use these settings.
-    const settings =
-      await sql`select name, setting from pg_settings where name in ('fsync', 'synchronous_commit') order by 1`
-    expect(settings.map(({ setting }) => setting as string)).toEqual(['on', 'on'])
-    await sql.end()
-
-    // No caller waits for ClickHouse, so it must not slow down other processes. Where Linux divides time among
-    // sessions, the nice value of its session counts.
-    const clickhouse = Number(await readFile(join(dataDir, 'clickhouse.pid'), 'utf8'))
-    expect(getPriority(clickhouse)).toBe(Math.min(getPriority() + 10, 19))
-    const niceOfSession = async (pid: string) => {
-      const group = await readFile(join('/proc', pid.trim(), 'autogroup'), 'utf8').catch(() => undefined)
-      // The file is empty where time is not divided among sessions.
-      return group?.split(' ').at(-1)?.trim() || undefined
-    }
-    const others = await Promise.all(
-      ['front-door', 'workers'].map(async (name) =>
-        niceOfSession(await readFile(join(dataDir, `${name}.pid`), 'utf8')),
-      ),
-    )
-    const isDivided = others[0] !== undefined
-    expect([await niceOfSession(String(clickhouse)), ...others]).toEqual(isDivided ? ['10', '0', '0'] : Array(3))
-
-    const second = run('start')
-    expect(await second.ended).toBe(1)
-    expect(second.output()).toContain('already started')
-
-    const frontDoor = () => readFile(join(dataDir, 'front-door.pid'), 'utf8').catch(() => '')
-    const killed = await frontDoor()
-    process.kill(Number(killed), 'SIGKILL')
-    // Wait for another process than the killed one, which may not have ended yet.
-    await expect.poll(async () => ['', killed].includes(await frontDoor()), { timeout: PATIENCE_MS }).toBe(false)
-    await expect
-      .poll(
-        () =>
-          fetch(`${url}/healthz`).then(
-            (answer) => answer.status,
-            () => 0,
-          ),
-        { timeout: PATIENCE_MS },
-      )
-      .toBe(200)
-
-    const addresses = await readFile(join(dataDir, 'engines.json'), 'utf8')
-    first.child.kill('SIGKILL')
-    await first.ended
-    const third = run('start')
-    const again = await untilStarted(third)
-    // The engines keep their ports. PORT is 0, so the front door has another one.
-    expect(await readFile(join(dataDir, 'engines.json'), 'utf8')).toBe(addresses.replace(url, again))
-    expect(third.output()).not.toContain('sk_live_')
-    expect(await track(again, 'one')).toMatchObject({ status: 200, isNew: false, deduped: true })
-
-    await pressCtrlC(third)
-    expect(await third.ended).toBe(0)
-    expect((await readdir(dataDir)).filter((name) => /\.(pid|lock)$|^engines/.test(name))).toEqual([])
-  })
-})
 
 describe('the command line', () => {
   test.each([

@@ -1,11 +1,6 @@
-// @long
 /** What `start` says while it starts. */
-import { appendFile, chmod, chown, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { printSteps, REPEAT_MS, SHOWN_AFTER_MS } from '../../src/embedded/start-steps.ts'
-import { killRuns, pressCtrlC, runCli, untilStarted } from '../support/run-cli.ts'
 
 describe('a step', () => {
   let lines: string[]
@@ -83,45 +78,5 @@ describe('a step', () => {
     resolve('')
     await result
     expect(lines).toEqual(['Starting Redis …'])
-  })
-})
-
-describe('start', () => {
-  let folder: string
-  beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'sluice-steps-'))
-    // Postgres may run as a user of its own.
-    await chmod(folder, 0o711)
-  })
-  afterAll(killRuns)
-  afterEach(() => rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 500 }))
-
-  /** Makes the next start of Postgres recover from an archive that is slow, and empty. */
-  async function recoverSlowly(cluster: string): Promise<void> {
-    const settings = join(cluster, 'postgresql.auto.conf')
-    await appendFile(settings, "restore_command = 'sleep 3; exit 1'\n")
-    const { uid, gid } = await stat(settings)
-    await writeFile(join(cluster, 'recovery.signal'), '', { mode: 0o600 })
-    await chown(join(cluster, 'recovery.signal'), uid, gid)
-  }
-
-  test('says that it waits for a Postgres that recovers, and standard output has only what stays of use', async () => {
-    const dataDir = join(folder, 'data')
-    const first = runCli({ DATA_DIR: dataDir }, 'start')
-    await untilStarted(first)
-    await pressCtrlC(first)
-    expect(await first.ended).toBe(0)
-    await recoverSlowly(join(dataDir, 'postgres'))
-    const second = runCli({ DATA_DIR: dataDir }, 'start')
-    let out = ''
-    second.child.stdout?.on('data', (part: Buffer) => (out += part.toString()))
-    await untilStarted(second)
-    expect(second.output()).toMatch(/^Starting Postgres … (?:\d+ s )?\(the database system is .*\)$/m)
-    expect(second.output()).toMatch(/^Starting Postgres: done in [\d.]+ s$/m)
-    expect(out).toMatch(/^Sluice \S+ runs at /)
-    expect(out).not.toContain('…')
-    await pressCtrlC(second)
-    expect(await second.ended).toBe(0)
-    expect(await readFile(join(dataDir, 'postgres.log'), 'utf8')).toContain('archive recovery complete')
   })
 })

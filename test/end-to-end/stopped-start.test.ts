@@ -49,6 +49,8 @@ describe('a start that is asked to stop', () => {
     await untilThere(dataDir, /^postgres/m)
     await ask(first)
     await expectStopped(first, dataDir)
+    // Both leave the same behind, so one next start stands for two.
+    if (how === 'SIGTERM') return
     const second = runCli({ DATA_DIR: dataDir }, 'start')
     await untilStarted(second)
     await pressCtrlC(second)

@@ -1,4 +1,3 @@
-// @serial
 /** The limiter alone, on a real Redis: the answers to callers at the same time. */
 import { randomUUID } from 'node:crypto'
 import { setImmediate as nextTick, setTimeout as sleep } from 'node:timers/promises'
@@ -8,6 +7,7 @@ import { createLogger } from '../../src/log.ts'
 import { createMetrics } from '../../src/metrics.ts'
 import { connectRedis, whenReady } from '../../src/stores/redis.ts'
 import { type Stack, openStack } from '../support/stack.ts'
+import { startOwnRedis } from '../workers/own-redis.ts'
 import { PATIENCE_MS } from '../support/at-load.ts'
 
 let stack: Stack
@@ -93,14 +93,17 @@ it('goes on by itself when Redis has lost the script', async () => {
 })
 
 it('lets all through together that waited for a question which Redis did not answer in time', async () => {
-  const redis = connectRedis(stack.redisUrl, 'limiter')
+  // Its pause would stop the tests beside this one, too.
+  const own = await startOwnRedis()
+  const redis = connectRedis(own.url, 'limiter')
+  const pausing = connectRedis(own.url, 'command')
   await whenReady(redis)
   const cut = vi.fn<() => void>()
   redis.on('close', cut)
   const impatient = openLimiter(redis, 400)
   const [one, other, late] = [randomUUID(), randomUUID(), randomUUID()]
   await Promise.all([one, other].map(async (bucket) => await impatient.take(bucket, 1)))
-  await stack.redis.client('PAUSE', 1500)
+  await pausing.client('PAUSE', 1500)
   const asked = spyOnQuestions(redis)
   const first = [one, other].map(async (bucket) => await impatient.take(bucket, 1))
   await sleep(50)
@@ -111,12 +114,14 @@ it('lets all through together that waited for a question which Redis did not ans
   // again.
   expect(cut).not.toHaveBeenCalled()
   expect(asked.mock.calls.map(([count]) => count)).toEqual([2, 1])
-  await stack.redis.ping()
+  await pausing.ping()
   for (const bucket of [one, other])
     await vi.waitFor(async () => expect((await impatient.take(bucket, 1))?.allowed).toBe(false), {
       timeout: PATIENCE_MS,
     })
   redis.disconnect()
+  pausing.disconnect()
+  await own.close()
 })
 
 it('grants the whole limit again in a new window, and takes no refund of the last one there', async () => {

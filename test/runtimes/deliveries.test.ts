@@ -1,3 +1,4 @@
+// @long
 /**
  * Senders behave the same on every runtime. Each runtime has its own fetch, timeouts and treatment of broken answers.
  */

@@ -1,3 +1,4 @@
+// @long
 /**
  * A connection to an address that was looked up beforehand still names the host, and checks the certificate against
  * that name.

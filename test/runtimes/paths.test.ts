@@ -1,3 +1,4 @@
+// @long
 /**
  * A path is matched exactly as it was sent, on every runtime (decisions, "Envelope"): a proxy's rules and ours see the
  * same path.

@@ -1,3 +1,4 @@
+// @long
 /** Every runtime encrypts and signs push messages according to the standards. */
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'

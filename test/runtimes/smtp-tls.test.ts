@@ -1,3 +1,4 @@
+// @long
 /**
  * A mail server is reached at an address that was looked up beforehand, and its certificate is checked against its
  * name.

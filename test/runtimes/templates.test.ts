@@ -1,3 +1,4 @@
+// @long
 /** Dates, amounts and limits of messages are the same on every runtime, whatever time zone and language the machine has. */
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'

@@ -1,3 +1,4 @@
+// @long
 /** Local times are the same on every runtime, however old the runtime's own rules of time zones are. */
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'

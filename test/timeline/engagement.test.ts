@@ -1,4 +1,3 @@
-// @serial
 /** The engagement score of a person: the formula, in the view and as the API reads it. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'

@@ -1,4 +1,3 @@
-// @serial
 /** Which worker has which partitions: fair shares, take-over, graceful hand-over. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { workersKey } from '../../src/stream/keys.ts'
@@ -47,20 +46,20 @@ const endOf = async (partition: string): Promise<number> => {
 
 describe('a lease', () => {
   it('belongs to one owner until it expires, and each owner has a higher epoch', async () => {
-    const first = await acquireLease(stack.sql, 'live-0', 'a', 60)
+    const first = await acquireLease(stack.sql, 'live-0', 'a', 60_000)
     expect(first).toEqual({ partition: 'live-0', epoch: 1, position: '0-0', pending: null })
-    expect(await acquireLease(stack.sql, 'live-0', 'b', 60)).toBeUndefined()
-    expect((await acquireLease(stack.sql, 'live-0', 'a', 60))?.epoch).toBe(2)
-    await new Promise((resolve) => setTimeout(resolve, 80))
-    const third = await acquireLease(stack.sql, 'live-0', 'b', 60)
+    expect(await acquireLease(stack.sql, 'live-0', 'b', 60_000)).toBeUndefined()
+    expect((await acquireLease(stack.sql, 'live-0', 'a', 60_000))?.epoch).toBe(2)
+    await stack.sql`update positions set lease_until = now() - interval '1 second' where partition = 'live-0'`
+    const third = await acquireLease(stack.sql, 'live-0', 'b', 60_000)
     expect(third?.epoch).toBe(3)
     if (!first || !third) return
-    expect(await renewLease(stack.sql, first, 60)).toBe(false)
-    expect(await renewLease(stack.sql, third, 60)).toBe(true)
+    expect(await renewLease(stack.sql, first, 60_000)).toBe(false)
+    expect(await renewLease(stack.sql, third, 60_000)).toBe(true)
     await releaseLease(stack.sql, first)
-    expect(await acquireLease(stack.sql, 'live-0', 'c', 60)).toBeUndefined()
+    expect(await acquireLease(stack.sql, 'live-0', 'c', 60_000)).toBeUndefined()
     await releaseLease(stack.sql, third)
-    expect((await acquireLease(stack.sql, 'live-0', 'c', 60))?.epoch).toBe(4)
+    expect((await acquireLease(stack.sql, 'live-0', 'c', 60_000))?.epoch).toBe(4)
   })
 
   it('that lasts longer than possible was given before the clock was set back, and counts as expired', async () => {
@@ -79,7 +78,7 @@ describe('a lease', () => {
 
 describe('the leases of a worker', () => {
   const acquire = async (...partitions: string[]): Promise<Lease[]> => {
-    const leases = await Promise.all(partitions.map((partition) => acquireLease(stack.sql, partition, 'a', 1000)))
+    const leases = await Promise.all(partitions.map((partition) => acquireLease(stack.sql, partition, 'a', 60_000)))
     return leases.filter((lease) => lease !== undefined)
   }
   /** Locks its row as a save does, until the returned function is called. */
@@ -97,7 +96,7 @@ describe('the leases of a worker', () => {
     const leases = await acquire('live-0', 'live-1', 'backfill-0', 'backfill-1', 'web-0')
     const [, mine, lost, released] = leases
     if (!mine || !lost || !released) throw new Error('not acquired')
-    await acquireLease(stack.sql, lost.partition, 'a', 1000)
+    await acquireLease(stack.sql, lost.partition, 'a', 60_000)
     await releaseLease(stack.sql, released)
     const endSave = await save('live-0')
     const { renewed, holders } = await renewLeases(stack.sql, leases, () => 60_000)
@@ -114,7 +113,7 @@ describe('the leases of a worker', () => {
   })
 
   it('do not wait for one whose save takes long, and that one keeps its own', async () => {
-    const worker = lab.worker('a', { leaseMs: 600 })
+    const worker = lab.worker('a', { leaseMs: 3000 })
     await vi.waitUntil(() => worker.running().length === 6, soon)
     const endSave = await save('live-0')
     const before = await endOf('live-1')
@@ -219,10 +218,10 @@ describe('the shares', () => {
 
 describe('workers', () => {
   it('share with a newcomer, and take over what one leaves at once', async () => {
-    const first = lab.worker('a', { leaseMs: 400 })
+    const first = lab.worker('a', { leaseMs: 2000 })
     await vi.waitUntil(() => first.running().length === 6, soon)
     expect(await unownedPartitions(stack.sql)).toEqual([])
-    const second = lab.worker('b', { leaseMs: 400 })
+    const second = lab.worker('b', { leaseMs: 2000 })
     await vi.waitUntil(() => first.running().length === 3 && second.running().length === 3, soon)
     expect([...first.running(), ...second.running()].toSorted()).toEqual(allPartitions(2).toSorted())
     await second.stop()

@@ -1,5 +1,6 @@
 /** Random steps, as callers send them. */
 import * as fc from 'fast-check'
+import { MAX_STEPS } from '../../../src/rules/campaigns/definition.ts'
 import { RULE, TEMPLATE } from './read.ts'
 
 export const EVENTS = ['visit', 'purchase']
@@ -39,9 +40,12 @@ const percents = fc
   .map((cuts) => [...cuts, 10_000].map((cut, index) => (cut - (cuts[index - 1] ?? 0)) / 100))
 
 /** Generates lists of steps that are nested up to `levels` deep. */
-export function stepsOf(levels: number): fc.Arbitrary<Sent[]> {
+export const stepsOf = (levels: number): fc.Arbitrary<Sent[]> =>
+  anySteps(levels).filter((steps) => JSON.stringify(steps).split('"type":').length <= MAX_STEPS + 1)
+
+function anySteps(levels: number): fc.Arbitrary<Sent[]> {
   if (levels === 1) return fc.array(leaf, { maxLength: 3 })
-  const inner = stepsOf(levels - 1)
+  const inner = anySteps(levels - 1)
   const group: fc.Arbitrary<Sent> = fc.oneof(
     fc.record({
       type: fc.constant('wait_for'),

@@ -1,3 +1,4 @@
+// @long
 /** The served files match the sources and are small. The npm form next to them works and has types. */
 import { execFile } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
