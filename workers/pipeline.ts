@@ -1,7 +1,8 @@
 /**
- * Applies one micro-batch: load, decide, save. The save moves the partition's position in the same transaction as the
+ * Applies one micro-batch: load, decide, save, until it is written. The save moves the partition's position in the same transaction as the
  * effects, so an attempt is written completely or not at all, even if a process dies.
  */
+import type { ContactCache } from '../src/contacts/load/contact-cache.ts'
 import { sendersOf } from '../src/contacts/read/senders-of.ts'
 import { faultKind, isKnownKey, isStatementTimeout, isUniqueViolation, wasRolledBack } from '../src/stores/postgres.ts'
 import { INACTIVE } from '../src/stream/compose-dead-letter.ts'
@@ -26,6 +27,21 @@ import { type Work, answersOf, workOf } from './work.ts'
 /** After this many unique violations, the data is considered the cause, and the failing items are searched for. */
 const MAX_UNIQUE_VIOLATIONS = 50
 
+/** The tries to write one micro-batch. */
+interface Tries {
+  context: ApplyContext
+  works: Work[]
+  /** The items that cannot be applied, with the reason. */
+  rejected: Map<Work, WorkFailure>
+  /** The attempts that may have been written. */
+  attempts: Map<string, Attempt>
+  contacts: ContactCache | undefined
+  started: number
+  failures: number
+  conflicts: number
+  violations: number
+}
+
 /** Retries until the batch is written, another owner has the partition, or `signal` aborts. */
 export async function applyMicroBatch(
   deps: PipelineDeps,
@@ -33,55 +49,83 @@ export async function applyMicroBatch(
   signal: AbortSignal,
   beat: () => void,
 ): Promise<Outcome> {
-  const context: ApplyContext = { ...deps, batch, signal, beat, timeLimit: createTimeLimit(deps.searchMs ?? SEARCH_MS) }
-  const works = workOf(batch)
-  /** The items that cannot be applied, with the reason. */
-  const rejected = new Map<Work, WorkFailure>()
-  /** The attempts that may have been written. */
-  const attempts = new Map<string, Attempt>()
-  const started = performance.now()
-  const contacts = deps.contactsOf?.(batch.partition, batch.epoch)
-  for (let failures = 0, conflicts = 0, violations = 0; !signal.aborted; failures += 1) {
-    let attempt: Attempt | undefined
-    try {
-      if (!context.suspects) await setAsideSuspects(context, works, rejected)
-      const decided = await decideAll(context, works, rejected, failures === 0 ? contacts : undefined)
-      if (!decided) break
-      attempt = { ...decided, deadLetters: composeDeadLetters(batch, rejected, decided) }
-      attempts.set(attempt.id, attempt)
-      const saved = await saveAttempt(context, attempt)
-      if (saved === 'known key') {
-        contacts?.noteRepeatedKey()
-        deps.metrics?.conflict?.()
-        continue
-      }
-      // `elsewhere`: the position was already moved, by an earlier attempt whose reply was lost, or by another owner.
-      const committed = saved === 'written' ? attempt : await findCommitted(deps, batch, attempts)
-      if (!committed) return { kind: 'fenced' }
-      // Also after an attempt without the cache, which may still contain the former state of a contact.
-      contacts?.commit(committed.state, committed.changes)
-      return applied(context, committed, started)
-    } catch (error) {
-      if (attempt && wasRolledBack(error)) attempts.delete(attempt.id)
-      if (isKnownKey(error)) contacts?.noteRepeatedKey()
-      const kind = faultKind(error)
-      if (kind === 'trouble') deps.log.warn({ err: error, partition: batch.partition }, 'a save failed, trying again')
-      else deps.configs.clear()
-      if (kind === 'conflict') {
-        conflicts += 1
-        deps.metrics?.conflict?.()
-      }
-      if (isUniqueViolation(error)) violations += 1
-      const isKnownToFail = kind === 'data' || violations >= MAX_UNIQUE_VIOLATIONS
-      const isPoisoned = isKnownToFail || (isStatementTimeout(error) && (await isResponsive(context)))
-      // Most likely the cache was stale or a key was known, so try again at once, without the cache.
-      if (kind === 'conflict' && contacts && failures === 0) continue
-      if (isPoisoned && (await setAside(context, works, rejected, isKnownToFail))) violations = 0
-      else
-        await sleep(backoffMs(kind === 'conflict' ? Math.min(conflicts, 4) + 1 : failures + 1, RETRY_BACKOFF), signal)
-    }
+  const tries: Tries = {
+    context: { ...deps, batch, signal, beat, timeLimit: createTimeLimit(deps.searchMs ?? SEARCH_MS) },
+    works: workOf(batch),
+    rejected: new Map(),
+    attempts: new Map(),
+    contacts: deps.contactsOf?.(batch.partition, batch.epoch),
+    started: performance.now(),
+    failures: 0,
+    conflicts: 0,
+    violations: 0,
+  }
+  while (!signal.aborted) {
+    const outcome = await tryOnce(tries).catch(async (error: unknown) => {
+      const waitMs = await noteFailure(tries, error)
+      if (waitMs > 0) await sleep(waitMs, signal)
+      return null
+    })
+    if (outcome !== null) return outcome
+    tries.failures += 1
   }
   return { kind: 'stopped' }
+}
+
+/** Loads, decides and saves. Null: an idempotency key was known, so the next try decides anew. */
+async function tryOnce({
+  context,
+  works,
+  rejected,
+  attempts,
+  contacts,
+  started,
+  failures,
+}: Tries): Promise<Outcome | null> {
+  if (!context.suspects) await setAsideSuspects(context, works, rejected)
+  const decided = await decideAll(context, works, rejected, failures === 0 ? contacts : undefined)
+  if (!decided) return { kind: 'stopped' }
+  const attempt = { ...decided, deadLetters: composeDeadLetters(context.batch, rejected, decided) }
+  attempts.set(attempt.id, attempt)
+  const saved = await saveAttempt(context, attempt).catch((error: unknown) => {
+    if (wasRolledBack(error)) attempts.delete(attempt.id)
+    throw error
+  })
+  if (saved === 'known key') {
+    contacts?.noteRepeatedKey()
+    context.metrics?.conflict?.()
+    return null
+  }
+  // `elsewhere`: the position was already moved, by an earlier attempt whose reply was lost, or by another owner.
+  const committed = saved === 'written' ? attempt : await findCommitted(context, context.batch, attempts)
+  if (!committed) return { kind: 'fenced' }
+  // Also after an attempt without the cache, which may still contain the former state of a contact.
+  contacts?.commit(committed.state, committed.changes)
+  return applied(context, committed, started)
+}
+
+/** Notes why a try failed, and sets poisoned items aside. Resolves with the time to wait before the next try, in ms. */
+async function noteFailure(tries: Tries, error: unknown): Promise<number> {
+  const { context, works, rejected, contacts, failures } = tries
+  const { log, configs, metrics, batch } = context
+  if (isKnownKey(error)) contacts?.noteRepeatedKey()
+  const kind = faultKind(error)
+  if (kind === 'trouble') log.warn({ err: error, partition: batch.partition }, 'a save failed, trying again')
+  else configs.clear()
+  if (kind === 'conflict') {
+    tries.conflicts += 1
+    metrics?.conflict?.()
+  }
+  if (isUniqueViolation(error)) tries.violations += 1
+  const isKnownToFail = kind === 'data' || tries.violations >= MAX_UNIQUE_VIOLATIONS
+  const isPoisoned = isKnownToFail || (isStatementTimeout(error) && (await isResponsive(context)))
+  // Most likely the cache was stale or a key was known, so try again at once, without the cache.
+  if (kind === 'conflict' && contacts && failures === 0) return 0
+  if (isPoisoned && (await setAside(context, works, rejected, isKnownToFail))) {
+    tries.violations = 0
+    return 0
+  }
+  return backoffMs(kind === 'conflict' ? Math.min(tries.conflicts, 4) + 1 : failures + 1, RETRY_BACKOFF)
 }
 
 /**
