@@ -3,10 +3,12 @@
  * without a zone of their own, and those that wait for a channel's next day.
  */
 import { knownZone, nextLocalTime } from '../../rules/campaigns/local-time.ts'
+import { LOCAL_WAIT_TYPES } from '../../rules/campaigns/step-waits.ts'
 import type { Sql } from '../../stores/postgres.ts'
 import { inTransaction } from '../../stores/transaction.ts'
 import type { EngineDeps } from './engine-deps.ts'
 
+const LOCAL_WAITS = JSON.stringify({ types: LOCAL_WAIT_TYPES })
 /** Number of enrolments in one transaction. */
 const SET_SIZE = 2000
 const FIRST = '00000000-0000-0000-0000-000000000000'
@@ -41,7 +43,7 @@ export async function followBusinessZone(
         select v.campaign_id, v.version, array_agg(step->>'id') as steps
         from (select distinct campaign_id, version from looked_at) l
         join campaign_versions v on v.business_id = ${businessId} and v.campaign_id = l.campaign_id and v.version = l.version
-        cross join jsonb_path_query(v.definition, 'strict $.** ? (@.type == "wait_until")') step
+        cross join jsonb_path_query(v.definition, 'strict $.** ? (@.type == $types[*])', ${LOCAL_WAITS}::text::jsonb) step
         group by 1, 2
       ),
       waiting as materialized (

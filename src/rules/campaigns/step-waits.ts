@@ -20,6 +20,9 @@ export const WAIT_TYPES = STEP_TYPES.filter((type): type is WaitType => 'isWait'
 
 export const waitFieldsOf = (type: WaitType): NamedField[] => fieldsOf(type).filter(([, { kind }]) => !isListKind(kind))
 
+/** The types that end at a local time: another zone changes when. */
+export const LOCAL_WAIT_TYPES = WAIT_TYPES.filter((type) => fieldsOf(type).some(([, { kind }]) => kind === 'time'))
+
 export type WaitStep = Extract<Step, { type: WaitType }>
 export const isWait = (step: Step): step is WaitStep => 'isWait' in STEPS[step.type]
 
