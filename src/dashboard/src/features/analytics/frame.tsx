@@ -33,7 +33,7 @@ export function AnalyticsPage({ title, children }: { title: string; children: Re
             key={tab.to}
             to={tab.to}
             params={{ businessId }}
-            search={{ days, from, to } as never}
+            search={{ days, from, to }}
             activeOptions={{ exact: true, includeSearch: false }}
           >
             {texts.tabs[tab.text]}
@@ -60,7 +60,7 @@ export function useChange<Search extends object>(): (change: Partial<Search>) =>
   const search: object = useSearch({ strict: false })
   return (change) => {
     const next = { ...search, ...change }
-    void navigate({ to: '.', search: next as never, replace: true, resetScroll: false })
+    void navigate({ to: '.', search: next, replace: true, resetScroll: false })
   }
 }
 

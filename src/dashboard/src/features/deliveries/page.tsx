@@ -79,7 +79,7 @@ function Filters({ search, destinations }: { search: DeliverySearch; destination
   const texts = textsOf('deliveries')
   const navigate = useNavigate()
   const show = (change: Record<keyof DeliverySearch, string | undefined>) =>
-    void navigate({ to: '.', search: change as never, replace: true })
+    void navigate({ to: '.', search: change, replace: true })
   const { state, destination } = search
   return (
     <search className={styles['filters']}>

@@ -125,8 +125,8 @@ function useOpenPage(page: string | null): (() => void) | undefined {
   return () =>
     void navigate({
       to: `/dashboard/b/${businessId}/${path}`,
-      search: (options.parseSearch?.(search) ?? {}) as never,
-    } as never)
+      search: options.parseSearch?.(search) ?? {},
+    })
 }
 
 function Loaded({ chart }: { chart: ShownChart }) {

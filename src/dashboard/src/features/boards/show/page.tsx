@@ -42,7 +42,7 @@ function Shown({ path, board: stored }: { path: BoardPath; board: Board }) {
   const canEdit = useCan('boards:write')
   const { mail }: BoardSearch = useSearch({ strict: false })
   const navigate = useNavigate()
-  const closeMail = () => void navigate({ to: '.', search: {} as never, replace: true, resetScroll: false })
+  const closeMail = () => void navigate({ to: '.', search: {}, replace: true, resetScroll: false })
   const { shown: board, change, refused } = useChartChange(path, stored)
   const last = refused.at(-1)
   const rename = useRename(path, stored)
@@ -142,7 +142,7 @@ function BoardActions({ path, board, canEdit, onRename }: BoardActionsProps) {
         <Button
           icon="mail"
           aria-pressed={board.mail.isOn}
-          onClick={() => void navigate({ to: '.', search: { mail: true } as never, resetScroll: false })}
+          onClick={() => void navigate({ to: '.', search: { mail: true }, resetScroll: false })}
         >
           {texts.weeklyMail}
         </Button>

@@ -90,7 +90,7 @@ const readEndpoint = (
   take(
     // The parameters were checked when the chart was saved.
     api.GET(`/dashboard/api/b/{businessId}/analytics/${path}` as `${Base}/series`, {
-      params: { path: { businessId }, query: query as never },
+      params: { path: { businessId }, query },
       signal,
     }),
   )

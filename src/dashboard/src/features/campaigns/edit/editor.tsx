@@ -149,7 +149,7 @@ function ViewTab({ view, isShown, children }: ViewTabProps) {
   return (
     <Tab
       to="."
-      search={{ view } as never}
+      search={{ view }}
       replace
       activeOptions={{ exact: true, includeSearch: true }}
       {...(isShown && { 'aria-current': 'page' as const })}

@@ -61,7 +61,7 @@ function NoCampaigns({ create }: { create: ReactNode }) {
   const actions = (
     <>
       {create}
-      <ButtonLink to="/dashboard/reference" search={{ operation: 'postApiCampaigns' } as never} icon="book">
+      <ButtonLink to="/dashboard/reference" search={{ operation: 'postApiCampaigns' }} icon="book">
         {texts.apiExample}
       </ButtonLink>
     </>

@@ -43,7 +43,7 @@ export function BacktestTab({ path, campaign }: BacktestTabProps) {
     onSuccess: (started) =>
       navigate({
         to: '.',
-        search: { tab: 'backtest', backtest: started.backtestId } as never,
+        search: { tab: 'backtest', backtest: started.backtestId },
         replace: true,
         resetScroll: false,
       }),

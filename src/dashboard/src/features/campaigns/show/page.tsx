@@ -174,7 +174,7 @@ function PartTab({ tab, shown, text }: PartTabProps) {
   return (
     <Tab
       to="."
-      search={{ tab } as never}
+      search={{ tab }}
       activeOptions={{ exact: true, includeSearch: true }}
       {...(tab === shown && { 'aria-current': 'page' as const })}
     >

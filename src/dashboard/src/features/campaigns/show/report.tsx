@@ -80,7 +80,7 @@ function Range({ search: { from, to } }: { search: CampaignSearch }) {
   const texts = textsOf('campaigns')
   const navigate = useNavigate()
   const show = (range: Record<'from' | 'to', string | undefined>) =>
-    void navigate({ to: '.', search: range as never, replace: true, resetScroll: false })
+    void navigate({ to: '.', search: range, replace: true, resetScroll: false })
   return (
     <search className={styles['filters']}>
       <TextField

@@ -16,7 +16,7 @@ export function StateFilter<State extends string>({ tab, states, names, chosen }
   const texts = textsOf('campaigns')
   const navigate = useNavigate()
   const show = (state: string | undefined) =>
-    void navigate({ to: '.', search: { tab, state } as never, replace: true, resetScroll: false })
+    void navigate({ to: '.', search: { tab, state }, replace: true, resetScroll: false })
   return (
     <search className={styles['filters']}>
       <SelectField

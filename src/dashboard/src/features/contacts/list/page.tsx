@@ -33,7 +33,7 @@ export function ContactsPage() {
   const count = useQuery(countQuery(businessId, filter))
   const contacts = list.data?.pages.flatMap((page) => page.contacts) ?? []
   const setFilter = (change: ContactSearch) => {
-    void navigate({ to: '.', search: { ...search, ...change } as never, replace: true })
+    void navigate({ to: '.', search: { ...search, ...change }, replace: true })
   }
   const isFiltered = Object.values(filter).some(Boolean)
   const intro = count.data && texts[count.data.kind](formatNumber(count.data.count))
@@ -56,7 +56,7 @@ export function ContactsPage() {
             <Empty
               icon="search"
               title={texts.noneTitle}
-              actions={<Button onClick={() => void navigate({ to: '.', search: {} as never })}>{texts.clear}</Button>}
+              actions={<Button onClick={() => void navigate({ to: '.', search: {} })}>{texts.clear}</Button>}
             >
               {texts.none}
             </Empty>

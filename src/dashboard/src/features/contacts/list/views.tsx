@@ -125,7 +125,7 @@ function DeleteView({ businessId, view: { id, name }, onClose }: DeleteViewProps
     const params = { path: { businessId, viewId: id } }
     await take(api.DELETE('/dashboard/api/b/{businessId}/contact-views/{viewId}', { params }))
     await client.invalidateQueries(filtersQuery(businessId))
-    await navigate({ to: '.', search: {} as never })
+    await navigate({ to: '.', search: {} })
   }
   return (
     <Confirm title={texts.deleteView} action={texts.deleteView} onConfirm={remove} onClose={onClose}>

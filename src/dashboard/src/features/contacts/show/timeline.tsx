@@ -44,7 +44,7 @@ function KindOfEvent({ type }: TimelineSearch) {
   const navigate = useNavigate()
   const show = (value: string) => {
     const kind = EVENT_KINDS.find((one) => one === value)
-    void navigate({ to: '.', search: (kind === undefined ? {} : { type: kind }) as never, replace: true })
+    void navigate({ to: '.', search: kind === undefined ? {} : { type: kind }, replace: true })
   }
   return (
     <SelectField

@@ -24,7 +24,7 @@ export function CustomFieldsPage() {
   const navigate = useNavigate()
   const { data, error, isPending, refetch } = useQuery(fieldsQuery(businessId))
   const show = (change: { field?: string | undefined; hidden?: true | undefined }) =>
-    void navigate({ to: '.', search: { ...search, ...change } as never, replace: true })
+    void navigate({ to: '.', search: { ...search, ...change }, replace: true })
   const { shown: listed, change, refused } = useHiding(businessId, data)
   const fields = listed?.customFields ?? []
   const shown = fields.filter(({ isHidden }) => search.hidden || !isHidden)

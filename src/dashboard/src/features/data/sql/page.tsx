@@ -47,7 +47,7 @@ function Sql() {
   const start = () => {
     if (draft.statement.trim() !== '') run.start(draft.statement, valuesOf(parameters, draft.values))
   }
-  const show = (query: string | undefined) => void navigate({ to: '.', search: { query } as never })
+  const show = (query: string | undefined) => void navigate({ to: '.', search: { query } })
   const write = (next: Draft) => {
     change({ savedId: undefined, ...next })
     editor.current?.replace(next.statement)

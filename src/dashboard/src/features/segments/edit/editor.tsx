@@ -220,7 +220,7 @@ function ViewTab({ view, isShown, children }: { view: 'json' | undefined; isShow
   return (
     <Tab
       to="."
-      search={{ view } as never}
+      search={{ view }}
       replace
       activeOptions={{ exact: true, includeSearch: true }}
       {...(isShown && { 'aria-current': 'page' as const })}

@@ -19,7 +19,7 @@ export function CheckContact({ path }: { path: SegmentPath }) {
     <ContactPicker
       businessId={path.businessId}
       contactId={contact}
-      onChoose={(chosen) => void navigate({ to: '.', search: { ...search, contact: chosen } as never, replace: true })}
+      onChoose={(chosen) => void navigate({ to: '.', search: { ...search, contact: chosen }, replace: true })}
     />
   )
   return (

@@ -151,7 +151,7 @@ function PartTab({ tab, shown, text }: PartTabProps) {
   return (
     <Tab
       to="."
-      search={{ ...search, tab } as never}
+      search={{ ...search, tab }}
       activeOptions={{ exact: true, includeSearch: true }}
       {...(tab === shown && { 'aria-current': 'page' as const })}
     >

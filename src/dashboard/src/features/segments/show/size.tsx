@@ -75,7 +75,7 @@ function Periods({ chosen }: { chosen: Period }) {
         <Link
           key={days}
           to="."
-          search={{ ...search, days: days === PERIODS[0] ? undefined : days } as never}
+          search={{ ...search, days: days === PERIODS[0] ? undefined : days }}
           replace
           resetScroll={false}
           activeOptions={{ exact: true, includeSearch: true }}

@@ -32,9 +32,10 @@ export function ChannelLog({ channel }: { channel: MessageChannel }) {
           label={texts.channel}
           value={channel}
           options={MESSAGE_CHANNELS.map((value) => ({ value, label: channels[value] }))}
-          onChange={(event) =>
-            void navigate({ to: '.', search: { log: event.target.value } as never, replace: true, resetScroll: false })
-          }
+          onChange={({ target }) => {
+            const log = MESSAGE_CHANNELS.find((one) => one === target.value)
+            void navigate({ to: '.', search: { log }, replace: true, resetScroll: false })
+          }}
         />
       </search>
       <PagedTable

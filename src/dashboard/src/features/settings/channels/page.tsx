@@ -45,7 +45,7 @@ function PartTab({ search, isShown, children }: PartTabProps) {
   return (
     <Tab
       to="."
-      search={search as never}
+      search={search}
       activeOptions={{ exact: true, includeSearch: true }}
       {...(isShown && { 'aria-current': 'page' as const })}
     >

@@ -76,8 +76,8 @@ function Filters({ search }: { search: TemplatesSearch }) {
   const texts = textsOf('templates')
   const { channels } = textsOf('campaigns')
   const navigate = useNavigate()
-  const show = (change: { query?: string | undefined; channel?: string | undefined }) =>
-    void navigate({ to: '.', search: { ...search, ...change } as never, replace: true, resetScroll: false })
+  const show = (change: { [Name in keyof TemplatesSearch]: TemplatesSearch[Name] | undefined }) =>
+    void navigate({ to: '.', search: { ...search, ...change }, replace: true, resetScroll: false })
   return (
     <search className={styles['filters']}>
       <TextField
@@ -98,7 +98,7 @@ function Filters({ search }: { search: TemplatesSearch }) {
           { value: '', label: texts.anyChannel },
           ...MESSAGE_CHANNELS.map((value) => ({ value, label: channels[value] })),
         ]}
-        onChange={(event) => show({ channel: event.target.value || undefined })}
+        onChange={({ target }) => show({ channel: MESSAGE_CHANNELS.find((one) => one === target.value) })}
       />
     </search>
   )
