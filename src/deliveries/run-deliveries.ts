@@ -2,7 +2,7 @@
 import type { Config } from '../config.ts'
 import type { Logger } from '../log.ts'
 import { DEFAULT_RETRY_AFTER_MS } from '../outbound/classify-response.ts'
-import { type OutboundQueue, type QueueOptions, runQueue } from '../outbound/run-queue.ts'
+import { type OutboundQueue, type QueueOptions, runQueue } from './run-queue.ts'
 import type { SendResult } from '../outbound/send-result.ts'
 import type { TargetGuard } from '../outbound/target-guard.ts'
 import type { Sql } from '../stores/postgres.ts'

@@ -20,7 +20,7 @@ export const RENDER_LIMITS: RenderLimits = { ms: 20_000, size: 16 * 1_048_576 }
 export type RenderedSend = Rendering | { kind: 'beyond'; limit: string }
 
 export interface SendRenderer {
-  /** `at`: epoch milliseconds. Rejects with RequestError `unavailable` when too many templates wait. */
+  /** `at`: epoch milliseconds. Rejects with RendererBusy when too many templates wait. */
   render(step: SendStep, at: number, values: MessageValues): Promise<RenderedSend>
 }
 

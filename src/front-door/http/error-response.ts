@@ -1,5 +1,6 @@
 /** Turns every error into an answer; no other file does. */
 import { RequestError } from '../../errors.ts'
+import { RendererBusy } from '../../messages/templates/renderer.ts'
 import type { RequestContext, AppContext } from '../app-context.ts'
 import { refundCharges } from '../access/charge.ts'
 import { describeStoreFailure } from '../health/describe-store-failure.ts'
@@ -7,6 +8,11 @@ import { isForPage } from './is-for-page.ts'
 
 /** Answers with these statuses are not charged (decisions, "Rate limit"). */
 const UNCHARGED = new Set([401, 403, 429])
+
+const RENDER_LATER = {
+  message: 'Too many templates are being checked and rendered. Try again after the number of seconds in Retry-After.',
+  headers: { 'Retry-After': '5' },
+}
 
 /** Every 503 says when to try again, in seconds. */
 const RETRY_SOON = { 'Retry-After': '1' }
@@ -22,6 +28,7 @@ export async function errorResponse(app: AppContext, context: RequestContext, er
 
 function toRequestError(error: unknown, { request }: RequestContext): RequestError {
   if (error instanceof RequestError) return error
+  if (error instanceof RendererBusy) return new RequestError('unavailable', RENDER_LATER)
   return describeStoreFailure(error, request) ?? new RequestError('internal', { cause: error })
 }
 

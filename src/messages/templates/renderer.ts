@@ -2,7 +2,6 @@
  * Does the jobs of templates in threads, so that a slow template delays its own business: a job that takes long is ended,
  * and done again in a second thread for slow ones, where businesses go at once that have taken long before.
  */
-import { RequestError } from '../../errors.ts'
 import type { Job, JobResult, Part } from './jobs.ts'
 import type { Registers } from './registers.ts'
 import { type QueuedJob, runRenderThread } from './run-render-thread.ts'
@@ -31,15 +30,18 @@ export interface Renderer {
 }
 
 export interface RenderService {
-  /** Its methods reject with `unavailable` when too many jobs wait. */
+  /** Its methods reject with RendererBusy when too many jobs wait. */
   of(businessId: string): Renderer
   /** Rejects the remaining jobs. */
   close(): Promise<void>
 }
 
-const TOO_MANY = {
-  message: 'Too many templates are being checked and rendered. Try again after the number of seconds in Retry-After.',
-  headers: { 'retry-after': '5' },
+export class RendererBusy extends Error {
+  override name = 'RendererBusy'
+
+  constructor() {
+    super('Too many templates are being checked and rendered.')
+  }
 }
 
 export function createRenderService(deadlines = DEADLINES): RenderService {
@@ -72,7 +74,7 @@ export function createRenderService(deadlines = DEADLINES): RenderService {
   const ask = async (businessId: string, job: Job): Promise<JobResult> => {
     const { promise, resolve } = Promise.withResolvers<JobResult>()
     const queued = { businessId, job, resolve }
-    if (!threadOf(queued).add(queued)) throw new RequestError('unavailable', TOO_MANY)
+    if (!threadOf(queued).add(queued)) throw new RendererBusy()
     return await promise
   }
   return {

@@ -1,4 +1,5 @@
 /** Renders the claimed message, and hands it to the provider. */
+import { RendererBusy } from '../../../messages/templates/renderer.ts'
 import { renderMessage } from '../../../messages/templates/render-message.ts'
 import type { MessageValues } from '../../../messages/templates/values.ts'
 import { loadMessageKey } from '../../../messages/message-key.ts'
@@ -7,7 +8,6 @@ import type { OutgoingMessage, SendOutcome } from '../../../messages/channels/pr
 import { fixedHosts } from '../../../messages/tracking/fixed-hosts.ts'
 import { trackMail } from '../../../messages/tracking/track-mail.ts'
 import type { RenderedMessage } from '../../../messages/templates/template.ts'
-import { RequestError } from '../../../errors.ts'
 import { SealError } from '../../../stores/seal-secret.ts'
 import type { Attempt } from './attempt.ts'
 import type { ClaimedSend } from '../claim/claim-due.ts'
@@ -95,8 +95,7 @@ async function makeMessage(
     const { message } = rendering
     return { message, version: template.version, values, links, hosts: fixedHosts(template, message.language) }
   } catch (error) {
-    // Too many templates are being rendered.
-    if (error instanceof RequestError) return later(error.message)
+    if (error instanceof RendererBusy) return later(error.message)
     throw error
   }
 }

@@ -1,11 +1,10 @@
 /**
- * Runs a queue in Postgres: claims due items, attempts to send them, and records the outcomes. Any kind of sender can
- * use it.
+ * Runs the queue of deliveries: claims due ones, attempts to send them, and records the outcomes.
  */
 import type { Logger } from '../log.ts'
 import { sleep } from '../async/sleep.ts'
 import { NO_WAKE_UPS, type WakeUps } from '../stores/wake-ups.ts'
-import type { SendResult } from './send-result.ts'
+import type { SendResult } from '../outbound/send-result.ts'
 
 /** The operations of one queue. */
 export interface OutboundQueue<Claimed extends { id: string }> {
