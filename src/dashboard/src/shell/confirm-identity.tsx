@@ -1,8 +1,6 @@
 /** Shows the dialog when the server answers `confirmation_required`. The request is sent again afterwards. */
 import { ApiError, api, hooks, take } from '../client.ts'
-import { Button } from '../parts/action/button.tsx'
-import { Dialog } from '../parts/overlay/dialog.tsx'
-import { ErrorBox } from '../parts/feedback/error-box.tsx'
+import { FormDialog } from '../parts/overlay/form-dialog.tsx'
 import { TextField } from '../parts/form/field.tsx'
 import { useForm } from '../parts/form/use-form.ts'
 import { useMe } from '../session/session.ts'
@@ -40,36 +38,33 @@ function ConfirmDialog({ answer }: { answer: (isConfirmed: boolean) => void }) {
   // Nobody is asked for the email address here.
   const isWrong = form.error instanceof ApiError && form.error.code === 'wrong_credentials'
   return (
-    <Dialog title={texts.confirmIdentity.title} onClose={() => answer(false)}>
-      <form {...form.props} className="stack">
-        <p className="muted">{texts.confirmIdentity.text}</p>
-        <input type="email" name="email" value={user.email} autoComplete="username" readOnly hidden />
+    <FormDialog
+      title={texts.confirmIdentity.title}
+      form={form}
+      action={texts.confirmIdentity.action}
+      errorText={isWrong ? texts.confirmIdentity.wrongPassword : undefined}
+      onClose={() => answer(false)}
+    >
+      <p className="muted">{texts.confirmIdentity.text}</p>
+      <input type="email" name="email" value={user.email} autoComplete="username" readOnly hidden />
+      <TextField
+        name="password"
+        type="password"
+        label={texts.confirmIdentity.password}
+        autoComplete="current-password"
+        required
+        error={form.issueOf('password')}
+      />
+      {user.hasTotp && (
         <TextField
-          name="password"
-          type="password"
-          label={texts.confirmIdentity.password}
-          autoComplete="current-password"
+          name="code"
+          label={texts.confirmIdentity.code}
+          inputMode="numeric"
+          autoComplete="one-time-code"
           required
-          error={form.issueOf('password')}
+          error={form.issueOf('code')}
         />
-        {user.hasTotp && (
-          <TextField
-            name="code"
-            label={texts.confirmIdentity.code}
-            inputMode="numeric"
-            autoComplete="one-time-code"
-            required
-            error={form.issueOf('code')}
-          />
-        )}
-        <ErrorBox error={form.error} text={isWrong ? texts.confirmIdentity.wrongPassword : undefined} />
-        <div className="actions">
-          <Button onClick={() => answer(false)}>{texts.cancel}</Button>
-          <Button kind="primary" type="submit" isPending={form.isPending}>
-            {texts.confirmIdentity.action}
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+      )}
+    </FormDialog>
   )
 }

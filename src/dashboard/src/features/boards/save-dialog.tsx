@@ -1,9 +1,9 @@
 /** Chooses the board and the title for a chart. */
+import { DialogForm } from '../../parts/overlay/form-dialog.tsx'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, take } from '../../client.ts'
-import { Button } from '../../parts/action/button.tsx'
 import { Dialog } from '../../parts/overlay/dialog.tsx'
 import { ErrorBox } from '../../parts/feedback/error-box.tsx'
 import { SelectField, TextField } from '../../parts/form/field.tsx'
@@ -52,7 +52,6 @@ function SaveForm({
   onClose,
 }: SaveDialogProps & { boards: { id: string; name: string }[] }) {
   const texts = textsOf('boards')
-  const shell = textsOf('shell')
   const client = useQueryClient()
   const navigate = useNavigate()
   const [chosen, setChosen] = useState(boards[0]?.id ?? NEW)
@@ -72,7 +71,7 @@ function SaveForm({
     onClose()
   })
   return (
-    <form {...form.props} className="stack">
+    <DialogForm form={form} onClose={onClose}>
       <TextField
         name="title"
         label={texts.chartTitle}
@@ -97,14 +96,7 @@ function SaveForm({
         defaultValue="half"
         options={(['half', 'full'] as const).map((value) => ({ value, label: texts.sizes[value] }))}
       />
-      <ErrorBox error={form.error} />
-      <div className="actions">
-        <Button onClick={onClose}>{shell.cancel}</Button>
-        <Button kind="primary" type="submit" isPending={form.isPending}>
-          {shell.save}
-        </Button>
-      </div>
-    </form>
+    </DialogForm>
   )
 }
 

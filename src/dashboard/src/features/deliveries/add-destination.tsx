@@ -1,9 +1,8 @@
+import { DialogForm } from '../../parts/overlay/form-dialog.tsx'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, take } from '../../client.ts'
-import { Button } from '../../parts/action/button.tsx'
 import { Dialog } from '../../parts/overlay/dialog.tsx'
-import { ErrorBox } from '../../parts/feedback/error-box.tsx'
 import { SelectField } from '../../parts/form/field.tsx'
 import { Note } from '../../parts/feedback/note.tsx'
 import { showToast } from '../../parts/feedback/toast.tsx'
@@ -48,7 +47,6 @@ interface AddFormProps {
 
 function AddForm({ businessId, onKey, onClose }: AddFormProps) {
   const texts = textsOf('deliveries')
-  const shell = textsOf('shell')
   const client = useQueryClient()
   const [kind, setKind] = useState<Kind>('meta')
   const form = useForm(async (values) => {
@@ -62,7 +60,7 @@ function AddForm({ businessId, onKey, onClose }: AddFormProps) {
     onClose()
   })
   return (
-    <form {...form.props} className="stack">
+    <DialogForm form={form} action={texts.add} onClose={onClose}>
       <SelectField
         name="kind"
         label={texts.kind}
@@ -82,13 +80,6 @@ function AddForm({ businessId, onKey, onClose }: AddFormProps) {
         settings={{}}
         isNew
       />
-      <ErrorBox error={form.error} />
-      <div className="actions">
-        <Button onClick={onClose}>{shell.cancel}</Button>
-        <Button kind="primary" type="submit" isPending={form.isPending}>
-          {texts.add}
-        </Button>
-      </div>
-    </form>
+    </DialogForm>
   )
 }

@@ -1,4 +1,5 @@
 /** One destination: its settings, a test, and its removal. */
+import { DialogForm } from '../../parts/overlay/form-dialog.tsx'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, take } from '../../client.ts'
@@ -72,7 +73,7 @@ function ChangeForm({ businessId, destination, onClose, onKey }: DestinationProp
     onClose()
   })
   return (
-    <form {...form.props} className="stack">
+    <DialogForm form={form} onClose={onClose}>
       <DestinationFields form={form} kind={kind} name={name} types={types} settings={settings} isNew={false} />
       {kind === 'webhook' && (
         <CheckboxField
@@ -84,14 +85,7 @@ function ChangeForm({ businessId, destination, onClose, onKey }: DestinationProp
       )}
       <CheckboxField name="active" label={texts.isActive} hint={texts.activeHint} defaultChecked={active} />
       {Object.keys(others).length > 0 && <Code text={JSON.stringify(others, null, 2)} label={texts.serverSettings} />}
-      <ErrorBox error={form.error} />
-      <div className="actions">
-        <Button onClick={onClose}>{shell.cancel}</Button>
-        <Button kind="primary" type="submit" isPending={form.isPending}>
-          {shell.save}
-        </Button>
-      </div>
-    </form>
+    </DialogForm>
   )
 }
 

@@ -1,7 +1,7 @@
 /** Asks before an action, above all one that cannot be undone. With `phrase`, the person has to type it first. */
+import { FormActions } from './form-dialog.tsx'
 import { type ReactNode, useState } from 'react'
 import { textsOf } from '../../texts/index.ts'
-import { Button } from '../action/button.tsx'
 import { Dialog } from './dialog.tsx'
 import { ErrorBox } from '../feedback/error-box.tsx'
 import { TextField } from '../form/field.tsx'
@@ -44,17 +44,13 @@ export function Confirm({ title, children, action, phrase, isDangerous = true, o
             />
           )}
           <ErrorBox error={form.error} />
-          <div className="actions">
-            <Button onClick={onClose}>{texts.cancel}</Button>
-            <Button
-              kind={isDangerous ? 'danger' : 'primary'}
-              type="submit"
-              isPending={form.isPending}
-              disabled={!isTyped}
-            >
-              {action}
-            </Button>
-          </div>
+          <FormActions
+            form={form}
+            action={action}
+            isDangerous={isDangerous}
+            isIncomplete={!isTyped}
+            onClose={onClose}
+          />
         </div>
       </form>
     </Dialog>

@@ -1,3 +1,5 @@
+import { Dialog } from '../../../parts/overlay/dialog.tsx'
+import { FormDialog } from '../../../parts/overlay/form-dialog.tsx'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, take } from '../../../client.ts'
@@ -5,7 +7,6 @@ import { Badge } from '../../../parts/value/badge.tsx'
 import { Button } from '../../../parts/action/button.tsx'
 import { Copy } from '../../../parts/value/code.tsx'
 import { Confirm } from '../../../parts/overlay/confirm.tsx'
-import { Dialog } from '../../../parts/overlay/dialog.tsx'
 import { ErrorBox } from '../../../parts/feedback/error-box.tsx'
 import { TextField } from '../../../parts/form/field.tsx'
 import { Section } from '../../../parts/page/page.tsx'
@@ -74,7 +75,6 @@ export function SecondStep() {
 
 function SetUp({ secret: { secret, uri }, onClose }: { secret: Secret; onClose: () => void }) {
   const texts = textsOf('account')
-  const shell = textsOf('shell')
   const [codes, setCodes] = useState<readonly string[] | null>(null)
   const form = useForm(async ({ code = '' }) => {
     const { recoveryCodes } = await take(
@@ -84,33 +84,24 @@ function SetUp({ secret: { secret, uri }, onClose }: { secret: Secret; onClose: 
   })
   if (codes !== null) return <RecoveryCodes codes={codes} onClose={onClose} />
   return (
-    <Dialog title={texts.totp} onClose={onClose}>
-      <form {...form.props} className="stack">
-        <p>{texts.totpScan}</p>
-        <QrCode text={uri} label={texts.totpQr} />
-        <div className={styles['manual']}>
-          <span className="muted small">{texts.totpManual}</span>
-          <code dir="ltr">{secret.replaceAll(/(.{4})(?=.)/g, '$1 ')}</code>
-          <Copy what={secret} />
-        </div>
-        <TextField
-          name="code"
-          label={texts.totpCode}
-          inputMode="numeric"
-          autoComplete="one-time-code"
-          dir="ltr"
-          required
-          error={form.issueOf('code')}
-        />
-        <ErrorBox error={form.error} />
-        <div className="actions">
-          <Button onClick={onClose}>{shell.cancel}</Button>
-          <Button kind="primary" type="submit" isPending={form.isPending}>
-            {texts.totpConfirm}
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog title={texts.totp} form={form} action={texts.totpConfirm} onClose={onClose}>
+      <p>{texts.totpScan}</p>
+      <QrCode text={uri} label={texts.totpQr} />
+      <div className={styles['manual']}>
+        <span className="muted small">{texts.totpManual}</span>
+        <code dir="ltr">{secret.replaceAll(/(.{4})(?=.)/g, '$1 ')}</code>
+        <Copy what={secret} />
+      </div>
+      <TextField
+        name="code"
+        label={texts.totpCode}
+        inputMode="numeric"
+        autoComplete="one-time-code"
+        dir="ltr"
+        required
+        error={form.issueOf('code')}
+      />
+    </FormDialog>
   )
 }
 

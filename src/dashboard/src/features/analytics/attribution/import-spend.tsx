@@ -1,9 +1,9 @@
 /** Imports spend from a CSV file: choose it, preview it, save it. */
+import { FormActions } from '../../../parts/overlay/form-dialog.tsx'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { ApiError, api, take } from '../../../client.ts'
 import { formatNumber } from '../../../format.ts'
-import { Button } from '../../../parts/action/button.tsx'
 import { Dialog } from '../../../parts/overlay/dialog.tsx'
 import { ErrorBox } from '../../../parts/feedback/error-box.tsx'
 import { SelectField, TextField } from '../../../parts/form/field.tsx'
@@ -82,12 +82,12 @@ export function ImportSpend({ onClose }: { onClose: () => void }) {
         </fieldset>
         <ErrorBox error={form.error} />
         {checked !== null && <FilePreview file={checked} />}
-        <div className="actions">
-          <Button onClick={onClose}>{textsOf('shell').cancel}</Button>
-          <Button kind="primary" type="submit" isPending={form.isPending} disabled={checked?.rows === 0}>
-            {checked === null ? texts.check : texts.save(formatNumber(checked.rows))}
-          </Button>
-        </div>
+        <FormActions
+          form={form}
+          action={checked === null ? texts.check : texts.save(formatNumber(checked.rows))}
+          isIncomplete={checked?.rows === 0}
+          onClose={onClose}
+        />
       </form>
     </Dialog>
   )

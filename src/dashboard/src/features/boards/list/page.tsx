@@ -1,11 +1,11 @@
 /** All boards of the business, in the order that people have given them. */
+import { FormDialog } from '../../../parts/overlay/form-dialog.tsx'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, take } from '../../../client.ts'
 import { Badge } from '../../../parts/value/badge.tsx'
 import { Button } from '../../../parts/action/button.tsx'
-import { Dialog } from '../../../parts/overlay/dialog.tsx'
 import { Empty } from '../../../parts/feedback/empty.tsx'
 import { ErrorBox } from '../../../parts/feedback/error-box.tsx'
 import { TextField } from '../../../parts/form/field.tsx'
@@ -162,7 +162,6 @@ interface CreateDialogProps {
 
 function CreateDialog({ businessId, onCreated, onClose }: CreateDialogProps) {
   const texts = textsOf('boards')
-  const shell = textsOf('shell')
   const client = useQueryClient()
   const form = useForm(async ({ name = '' }) => {
     const id = await createBoard(businessId, name.trim())
@@ -170,24 +169,15 @@ function CreateDialog({ businessId, onCreated, onClose }: CreateDialogProps) {
     onCreated(id)
   })
   return (
-    <Dialog title={texts.create} onClose={onClose}>
-      <form {...form.props} className="stack">
-        <TextField
-          name="name"
-          label={texts.name}
-          hint={texts.shared}
-          required
-          maxLength={100}
-          error={form.issueOf('name')}
-        />
-        <ErrorBox error={form.error} />
-        <div className="actions">
-          <Button onClick={onClose}>{shell.cancel}</Button>
-          <Button kind="primary" type="submit" isPending={form.isPending}>
-            {shell.save}
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog title={texts.create} form={form} onClose={onClose}>
+      <TextField
+        name="name"
+        label={texts.name}
+        hint={texts.shared}
+        required
+        maxLength={100}
+        error={form.issueOf('name')}
+      />
+    </FormDialog>
   )
 }

@@ -1,11 +1,10 @@
 /** A chart of the board. It loads on its own, and a menu changes it. */
+import { FormDialog } from '../../../parts/overlay/form-dialog.tsx'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useRouter } from '@tanstack/react-router'
 import { type KeyboardEvent, useState } from 'react'
 import { ApiError } from '../../../client.ts'
 import { formatNumber } from '../../../format.ts'
-import { Dialog } from '../../../parts/overlay/dialog.tsx'
-import { Button } from '../../../parts/action/button.tsx'
 import { Empty } from '../../../parts/feedback/empty.tsx'
 import { ErrorBox } from '../../../parts/feedback/error-box.tsx'
 import { TextField } from '../../../parts/form/field.tsx'
@@ -165,30 +164,13 @@ interface RenameDialogProps {
 }
 
 export function RenameDialog({ label, name, field, onSave, onClose }: RenameDialogProps) {
-  const shell = textsOf('shell')
   const form = useForm(async (values) => {
     await onSave((values[field] ?? '').trim())
     onClose()
   })
   return (
-    <Dialog title={textsOf('boards').rename} onClose={onClose}>
-      <form {...form.props} className="stack">
-        <TextField
-          name={field}
-          label={label}
-          required
-          maxLength={100}
-          defaultValue={name}
-          error={form.issueOf(field)}
-        />
-        <ErrorBox error={form.error} />
-        <div className="actions">
-          <Button onClick={onClose}>{shell.cancel}</Button>
-          <Button kind="primary" type="submit" isPending={form.isPending}>
-            {shell.save}
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog title={textsOf('boards').rename} form={form} onClose={onClose}>
+      <TextField name={field} label={label} required maxLength={100} defaultValue={name} error={form.issueOf(field)} />
+    </FormDialog>
   )
 }

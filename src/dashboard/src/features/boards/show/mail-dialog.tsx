@@ -1,10 +1,8 @@
 /** Sets whether the board is mailed on Mondays, and to whom. */
+import { FormDialog } from '../../../parts/overlay/form-dialog.tsx'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, take } from '../../../client.ts'
-import { Button } from '../../../parts/action/button.tsx'
-import { Dialog } from '../../../parts/overlay/dialog.tsx'
-import { ErrorBox } from '../../../parts/feedback/error-box.tsx'
 import { CheckboxField } from '../../../parts/form/field.tsx'
 import { Loading } from '../../../parts/feedback/loading.tsx'
 import { Note } from '../../../parts/feedback/note.tsx'
@@ -46,46 +44,41 @@ export function MailDialog({ path, board, onClose }: MailDialogProps) {
   const toggle = (id: string, isChosen: boolean) =>
     setChosen((before) => (isChosen ? [...before, id] : before.filter((one) => one !== id)))
   return (
-    <Dialog title={texts.mailTitle} onClose={onClose}>
-      <form {...form.props} className="stack">
-        {!installation.canMail && (
-          <Note>
-            {texts.cannotMail.text} {remedy}
-          </Note>
-        )}
-        <CheckboxField
-          name="isOn"
-          label={texts.mailOn}
-          hint={texts.mailHint(timezone)}
-          checked={isOn}
-          onChange={({ target }) => setOn(target.checked)}
-        />
-        <fieldset className="stack">
-          <legend>{texts.recipients}</legend>
-          <div className={styles['people']}>
-            {members === undefined && <Loading lines={5} />}
-            {members?.map(({ userId, email, name }) => (
-              <CheckboxField
-                key={userId}
-                name={userId}
-                label={name === '' ? email : `${name} (${email})`}
-                checked={chosen.includes(userId)}
-                onChange={({ target }) => toggle(userId, target.checked)}
-              />
-            ))}
-          </div>
-        </fieldset>
-        <ErrorBox
-          error={form.error ?? people.error}
-          text={form.issueOf('recipients') === undefined ? undefined : texts.tooFewRecipients}
-        />
-        <div className="actions">
-          <Button onClick={onClose}>{shell.cancel}</Button>
-          <Button kind="primary" type="submit" isPending={form.isPending} disabled={members === undefined}>
-            {shell.save}
-          </Button>
+    <FormDialog
+      title={texts.mailTitle}
+      form={form}
+      isIncomplete={members === undefined}
+      onClose={onClose}
+      error={form.error ?? people.error}
+      errorText={form.issueOf('recipients') === undefined ? undefined : texts.tooFewRecipients}
+    >
+      {!installation.canMail && (
+        <Note>
+          {texts.cannotMail.text} {remedy}
+        </Note>
+      )}
+      <CheckboxField
+        name="isOn"
+        label={texts.mailOn}
+        hint={texts.mailHint(timezone)}
+        checked={isOn}
+        onChange={({ target }) => setOn(target.checked)}
+      />
+      <fieldset className="stack">
+        <legend>{texts.recipients}</legend>
+        <div className={styles['people']}>
+          {members === undefined && <Loading lines={5} />}
+          {members?.map(({ userId, email, name }) => (
+            <CheckboxField
+              key={userId}
+              name={userId}
+              label={name === '' ? email : `${name} (${email})`}
+              checked={chosen.includes(userId)}
+              onChange={({ target }) => toggle(userId, target.checked)}
+            />
+          ))}
         </div>
-      </form>
-    </Dialog>
+      </fieldset>
+    </FormDialog>
   )
 }

@@ -1,10 +1,8 @@
 /** Saves filters under a name, as a new view or in place of a view's filters. Also renames a view. */
+import { FormDialog } from '../../../parts/overlay/form-dialog.tsx'
 import { useQueryClient } from '@tanstack/react-query'
-import { type ReactNode, useState } from 'react'
+import { useState } from 'react'
 import { api, take } from '../../../client.ts'
-import { Button } from '../../../parts/action/button.tsx'
-import { Dialog } from '../../../parts/overlay/dialog.tsx'
-import { ErrorBox } from '../../../parts/feedback/error-box.tsx'
 import { SelectField, TextField } from '../../../parts/form/field.tsx'
 import { showToast } from '../../../parts/feedback/toast.tsx'
 import { type FormState, useForm } from '../../../parts/form/use-form.ts'
@@ -54,7 +52,7 @@ export function SaveView({ businessId, views, lastId, filter, onClose }: SaveVie
     )
   })
   return (
-    <ViewDialog title={texts.saveView} form={form} onClose={onClose}>
+    <FormDialog title={texts.saveView} form={form} onClose={onClose}>
       {views.length > 0 && (
         <SelectField
           name="into"
@@ -66,7 +64,7 @@ export function SaveView({ businessId, views, lastId, filter, onClose }: SaveVie
         />
       )}
       {into === undefined && <NameField form={form} />}
-    </ViewDialog>
+    </FormDialog>
   )
 }
 
@@ -80,9 +78,9 @@ export function RenameView({ businessId, view: { id, name: before }, onClose }: 
   const save = useSave(businessId, onClose)
   const form = useForm(({ name = '' }) => save(change(businessId, id, { name: name.trim() })))
   return (
-    <ViewDialog title={textsOf('contacts').renameView} form={form} onClose={onClose}>
+    <FormDialog title={textsOf('contacts').renameView} form={form} onClose={onClose}>
       <NameField form={form} name={before} />
-    </ViewDialog>
+    </FormDialog>
   )
 }
 
@@ -96,28 +94,3 @@ const NameField = ({ form, name }: { form: FormState; name?: string }) => (
     error={form.issueOf('name')}
   />
 )
-
-interface ViewDialogProps {
-  title: string
-  form: FormState
-  children: ReactNode
-  onClose: () => void
-}
-
-function ViewDialog({ title, form, children, onClose }: ViewDialogProps) {
-  const shell = textsOf('shell')
-  return (
-    <Dialog title={title} onClose={onClose}>
-      <form {...form.props} className="stack">
-        {children}
-        <ErrorBox error={form.error} />
-        <div className="actions">
-          <Button onClick={onClose}>{shell.cancel}</Button>
-          <Button kind="primary" type="submit" isPending={form.isPending}>
-            {shell.save}
-          </Button>
-        </div>
-      </form>
-    </Dialog>
-  )
-}

@@ -1,8 +1,6 @@
+import { FormDialog } from '../../../parts/overlay/form-dialog.tsx'
 import { useQueryClient } from '@tanstack/react-query'
 import { api, apply } from '../../../client.ts'
-import { Button } from '../../../parts/action/button.tsx'
-import { Dialog } from '../../../parts/overlay/dialog.tsx'
-import { ErrorBox } from '../../../parts/feedback/error-box.tsx'
 import { TextField } from '../../../parts/form/field.tsx'
 import { showToast } from '../../../parts/feedback/toast.tsx'
 import { useForm } from '../../../parts/form/use-form.ts'
@@ -29,26 +27,17 @@ export function EditProfile({ path, contact, onClose }: { path: ContactPath; con
     onClose()
   })
   return (
-    <Dialog title={texts.editTitle} onClose={onClose}>
-      <form {...form.props} className="stack">
-        {PROFILE_FIELDS.map((field) => (
-          <TextField
-            key={field}
-            name={field}
-            label={texts[field]}
-            defaultValue={contact[field] ?? ''}
-            dir="auto"
-            error={form.issueOf(`profile.${field}`)}
-          />
-        ))}
-        <ErrorBox error={form.error} />
-        <div className="actions">
-          <Button onClick={onClose}>{shell.cancel}</Button>
-          <Button kind="primary" type="submit" isPending={form.isPending}>
-            {shell.save}
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog title={texts.editTitle} form={form} onClose={onClose}>
+      {PROFILE_FIELDS.map((field) => (
+        <TextField
+          key={field}
+          name={field}
+          label={texts[field]}
+          defaultValue={contact[field] ?? ''}
+          dir="auto"
+          error={form.issueOf(`profile.${field}`)}
+        />
+      ))}
+    </FormDialog>
   )
 }

@@ -1,10 +1,8 @@
 /** Saves the statement in the editor under a new name, or in place of the query that was opened. */
+import { FormDialog } from '../../../parts/overlay/form-dialog.tsx'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, take } from '../../../client.ts'
-import { Button } from '../../../parts/action/button.tsx'
-import { Dialog } from '../../../parts/overlay/dialog.tsx'
-import { ErrorBox } from '../../../parts/feedback/error-box.tsx'
 import { CheckboxField, TextField } from '../../../parts/form/field.tsx'
 import { showToast } from '../../../parts/feedback/toast.tsx'
 import { useForm } from '../../../parts/form/use-form.ts'
@@ -41,33 +39,24 @@ export function SaveQuery({ businessId, opened, statement, parameters, onSaved, 
     onSaved(saved.query.id)
   })
   return (
-    <Dialog title={texts.saveTitle} onClose={onClose}>
-      <form {...form.props} className="stack">
-        <TextField
-          name="name"
-          label={texts.name}
-          hint={texts.shared}
-          required
-          maxLength={100}
-          defaultValue={opened?.name}
-          error={form.issueOf('name')}
+    <FormDialog title={texts.saveTitle} form={form} onClose={onClose}>
+      <TextField
+        name="name"
+        label={texts.name}
+        hint={texts.shared}
+        required
+        maxLength={100}
+        defaultValue={opened?.name}
+        error={form.issueOf('name')}
+      />
+      {opened !== undefined && (
+        <CheckboxField
+          name="new"
+          label={texts.saveAsNew}
+          checked={isNew}
+          onChange={(event) => setNew(event.target.checked)}
         />
-        {opened !== undefined && (
-          <CheckboxField
-            name="new"
-            label={texts.saveAsNew}
-            checked={isNew}
-            onChange={(event) => setNew(event.target.checked)}
-          />
-        )}
-        <ErrorBox error={form.error} />
-        <div className="actions">
-          <Button onClick={onClose}>{shell.cancel}</Button>
-          <Button kind="primary" type="submit" isPending={form.isPending}>
-            {shell.save}
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+      )}
+    </FormDialog>
   )
 }

@@ -1,11 +1,11 @@
 /** One channel: its provider and settings, and a test. */
+import { DialogForm } from '../../../parts/overlay/form-dialog.tsx'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, take } from '../../../client.ts'
 import { Button } from '../../../parts/action/button.tsx'
 import { Code } from '../../../parts/value/code.tsx'
 import { Dialog } from '../../../parts/overlay/dialog.tsx'
-import { ErrorBox } from '../../../parts/feedback/error-box.tsx'
 import { SelectField, TextField } from '../../../parts/form/field.tsx'
 import { showToast } from '../../../parts/feedback/toast.tsx'
 import { type FormState, useForm } from '../../../parts/form/use-form.ts'
@@ -86,7 +86,7 @@ function ChannelForm({ businessId, stored, onClose }: ChannelProps) {
   })
   const providers = providersOf(channel)
   return (
-    <form {...form.props} className="stack" noValidate>
+    <DialogForm form={form} onClose={onClose} noValidate>
       <SelectField
         name="provider"
         label={texts.provider}
@@ -107,14 +107,7 @@ function ChannelForm({ businessId, stored, onClose }: ChannelProps) {
           form={form}
         />
       ))}
-      <ErrorBox error={form.error} />
-      <div className="actions">
-        <Button onClick={onClose}>{shell.cancel}</Button>
-        <Button kind="primary" type="submit" isPending={form.isPending}>
-          {shell.save}
-        </Button>
-      </div>
-    </form>
+    </DialogForm>
   )
 }
 

@@ -1,10 +1,10 @@
+import { Dialog } from '../../../parts/overlay/dialog.tsx'
+import { FormDialog } from '../../../parts/overlay/form-dialog.tsx'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, take } from '../../../client.ts'
 import { Button } from '../../../parts/action/button.tsx'
 import { Code } from '../../../parts/value/code.tsx'
-import { Dialog } from '../../../parts/overlay/dialog.tsx'
-import { ErrorBox } from '../../../parts/feedback/error-box.tsx'
 import { SelectField } from '../../../parts/form/field.tsx'
 import { Note } from '../../../parts/feedback/note.tsx'
 import { useForm } from '../../../parts/form/use-form.ts'
@@ -24,7 +24,6 @@ interface CreateKeyProps {
 
 export function CreateKey({ businessId, replaced, onClose }: CreateKeyProps) {
   const texts = textsOf('settings')
-  const shell = textsOf('shell')
   const client = useQueryClient()
   const [created, setCreated] = useState<{ kind: Kind; secret: string } | null>(null)
   const form = useForm(async (values) => {
@@ -36,28 +35,24 @@ export function CreateKey({ businessId, replaced, onClose }: CreateKeyProps) {
   })
   if (created !== null) return <ShownKey {...created} replaced={replaced?.name} onClose={onClose} />
   return (
-    <Dialog title={replaced === null ? texts.createKey : texts.rotateTitle} onClose={onClose}>
-      <form {...form.props} className="stack">
-        {replaced === null ? (
-          <SelectField
-            name="kind"
-            label={texts.kind}
-            hint={texts.kindHint}
-            options={KINDS.map((value) => ({ value, label: texts.kinds[value] }))}
-            error={form.issueOf('kind')}
-          />
-        ) : (
-          <p>{texts.rotateText}</p>
-        )}
-        <ErrorBox error={form.error} />
-        <div className="actions">
-          <Button onClick={onClose}>{shell.cancel}</Button>
-          <Button kind="primary" type="submit" isPending={form.isPending}>
-            {texts.createKey}
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog
+      title={replaced === null ? texts.createKey : texts.rotateTitle}
+      form={form}
+      action={texts.createKey}
+      onClose={onClose}
+    >
+      {replaced === null ? (
+        <SelectField
+          name="kind"
+          label={texts.kind}
+          hint={texts.kindHint}
+          options={KINDS.map((value) => ({ value, label: texts.kinds[value] }))}
+          error={form.issueOf('kind')}
+        />
+      ) : (
+        <p>{texts.rotateText}</p>
+      )}
+    </FormDialog>
   )
 }
 

@@ -1,10 +1,10 @@
+import { Dialog } from '../../../parts/overlay/dialog.tsx'
+import { FormDialog } from '../../../parts/overlay/form-dialog.tsx'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, take } from '../../../client.ts'
 import { Button } from '../../../parts/action/button.tsx'
 import { Code } from '../../../parts/value/code.tsx'
-import { Dialog } from '../../../parts/overlay/dialog.tsx'
-import { ErrorBox } from '../../../parts/feedback/error-box.tsx'
 import { TextField } from '../../../parts/form/field.tsx'
 import { Note } from '../../../parts/feedback/note.tsx'
 import { showToast } from '../../../parts/feedback/toast.tsx'
@@ -22,7 +22,6 @@ export interface Invited {
 
 export function Invite({ businessId, onClose }: { businessId: string; onClose: () => void }) {
   const texts = textsOf('settings')
-  const shell = textsOf('shell')
   const client = useQueryClient()
   const [invited, setInvited] = useState<Invited | null>(null)
   const form = useForm(async ({ email = '', role }) => {
@@ -37,27 +36,18 @@ export function Invite({ businessId, onClose }: { businessId: string; onClose: (
   })
   if (invited !== null) return <ShownLink invited={invited} onClose={onClose} />
   return (
-    <Dialog title={texts.invite} onClose={onClose}>
-      <form {...form.props} className="stack">
-        <TextField
-          name="email"
-          type="email"
-          label={texts.email}
-          autoComplete="off"
-          dir="ltr"
-          required
-          error={form.issueOf('email')}
-        />
-        <RoleField value="marketer" error={form.issueOf('role')} />
-        <ErrorBox error={form.error} />
-        <div className="actions">
-          <Button onClick={onClose}>{shell.cancel}</Button>
-          <Button kind="primary" type="submit" isPending={form.isPending}>
-            {texts.invite}
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog title={texts.invite} form={form} action={texts.invite} onClose={onClose}>
+      <TextField
+        name="email"
+        type="email"
+        label={texts.email}
+        autoComplete="off"
+        dir="ltr"
+        required
+        error={form.issueOf('email')}
+      />
+      <RoleField value="marketer" error={form.issueOf('role')} />
+    </FormDialog>
   )
 }
 

@@ -1,10 +1,8 @@
+import { FormDialog } from '../../../parts/overlay/form-dialog.tsx'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, take } from '../../../client.ts'
 import { formatNumber } from '../../../format.ts'
-import { Button } from '../../../parts/action/button.tsx'
-import { Dialog } from '../../../parts/overlay/dialog.tsx'
-import { ErrorBox } from '../../../parts/feedback/error-box.tsx'
 import { SelectField, TextAreaField } from '../../../parts/form/field.tsx'
 import { showToast } from '../../../parts/feedback/toast.tsx'
 import { useForm } from '../../../parts/form/use-form.ts'
@@ -61,50 +59,47 @@ export function AddSuppressions({ businessId, onClose }: AddProps) {
     setFailures(failed)
   })
   return (
-    <Dialog title={texts.add} onClose={onClose}>
-      <form {...form.props} className="stack">
-        <SelectField
-          name="channel"
-          label={texts.channel}
-          options={ADDRESS_CHANNELS.map((value) => ({ value, label: channels[value] }))}
-        />
-        <TextAreaField
-          name="addresses"
-          label={texts.addresses}
-          hint={texts.addressesHint}
-          rows={6}
-          dir="ltr"
-          spellCheck={false}
-          value={typed}
-          error={form.issueOf('addresses')}
-          onChange={(event) => setTyped(event.target.value)}
-        />
-        <SelectField
-          name="reason"
-          label={texts.reason}
-          defaultValue="manual"
-          options={REASONS.map((value) => ({ value, label: texts.reasons[value] }))}
-        />
-        {failures.length > 0 && (
-          <div role="alert">
-            <ul className={styles['failures']}>
-              {failures.map(({ address, error }, at) => (
-                <li key={at}>
-                  <bdi className="foreign">{address}</bdi>: {error}
-                </li>
-              ))}
-            </ul>
-          </div>
-        )}
-        <ErrorBox error={form.error} />
-        <div className="actions">
-          <Button onClick={onClose}>{textsOf('shell').cancel}</Button>
-          <Button kind="primary" type="submit" isPending={form.isPending} disabled={linesOf(typed).length === 0}>
-            {texts.addAction}
-          </Button>
+    <FormDialog
+      title={texts.add}
+      form={form}
+      action={texts.addAction}
+      isIncomplete={linesOf(typed).length === 0}
+      onClose={onClose}
+    >
+      <SelectField
+        name="channel"
+        label={texts.channel}
+        options={ADDRESS_CHANNELS.map((value) => ({ value, label: channels[value] }))}
+      />
+      <TextAreaField
+        name="addresses"
+        label={texts.addresses}
+        hint={texts.addressesHint}
+        rows={6}
+        dir="ltr"
+        spellCheck={false}
+        value={typed}
+        error={form.issueOf('addresses')}
+        onChange={(event) => setTyped(event.target.value)}
+      />
+      <SelectField
+        name="reason"
+        label={texts.reason}
+        defaultValue="manual"
+        options={REASONS.map((value) => ({ value, label: texts.reasons[value] }))}
+      />
+      {failures.length > 0 && (
+        <div role="alert">
+          <ul className={styles['failures']}>
+            {failures.map(({ address, error }, at) => (
+              <li key={at}>
+                <bdi className="foreign">{address}</bdi>: {error}
+              </li>
+            ))}
+          </ul>
         </div>
-      </form>
-    </Dialog>
+      )}
+    </FormDialog>
   )
 }
 

@@ -1,12 +1,10 @@
 /** Lifts all suppressions with a reason, optionally only those of a period. */
+import { FormDialog } from '../../../parts/overlay/form-dialog.tsx'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, take } from '../../../client.ts'
 import { formatNumber } from '../../../format.ts'
-import { Button } from '../../../parts/action/button.tsx'
 import { Confirm } from '../../../parts/overlay/confirm.tsx'
-import { Dialog } from '../../../parts/overlay/dialog.tsx'
-import { ErrorBox } from '../../../parts/feedback/error-box.tsx'
 import { SelectField, TextField } from '../../../parts/form/field.tsx'
 import { showToast } from '../../../parts/feedback/toast.tsx'
 import { useForm } from '../../../parts/form/use-form.ts'
@@ -42,35 +40,26 @@ export function LiftMany({ businessId, onClose }: LiftManyProps) {
   })
   if (wanted !== null) return <Sure businessId={businessId} wanted={wanted} onClose={onClose} />
   return (
-    <Dialog title={texts.liftMany} onClose={onClose}>
-      <form {...form.props} className="stack">
-        <SelectField
-          name="reason"
-          label={texts.reason}
-          options={REASONS.map((value) => ({ value, label: texts.reasons[value] }))}
-        />
-        <SelectField
-          name="channel"
-          label={texts.channel}
-          options={[
-            { value: '', label: texts.anyChannel },
-            ...ADDRESS_CHANNELS.map((value) => ({ value, label: channels[value] })),
-          ]}
-        />
-        <div className={styles['period']}>
-          <TextField name="from" type="datetime-local" label={texts.from} />
-          <TextField name="to" type="datetime-local" label={texts.until} />
-        </div>
-        <p className="muted small">{texts.periodHint}</p>
-        <ErrorBox error={form.error} />
-        <div className="actions">
-          <Button onClick={onClose}>{textsOf('shell').cancel}</Button>
-          <Button kind="danger" type="submit">
-            {texts.next}
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog title={texts.liftMany} form={form} action={texts.next} isDangerous onClose={onClose}>
+      <SelectField
+        name="reason"
+        label={texts.reason}
+        options={REASONS.map((value) => ({ value, label: texts.reasons[value] }))}
+      />
+      <SelectField
+        name="channel"
+        label={texts.channel}
+        options={[
+          { value: '', label: texts.anyChannel },
+          ...ADDRESS_CHANNELS.map((value) => ({ value, label: channels[value] })),
+        ]}
+      />
+      <div className={styles['period']}>
+        <TextField name="from" type="datetime-local" label={texts.from} />
+        <TextField name="to" type="datetime-local" label={texts.until} />
+      </div>
+      <p className="muted small">{texts.periodHint}</p>
+    </FormDialog>
   )
 }
 
