@@ -11,10 +11,10 @@ const VENDOR =
  * What every page shows, with everything that it imports, in one file and one style sheet. A browser opens six
  * connections, and on a slow line each further file in the queue costs a round trip.
  */
-const SHELL = /\/src\/main\.tsx$/
+const SHELL = /\/src\/(main\.tsx|texts\/plural\.ts)$/
 
-/** Parts that most pages share. The plot and its library are only for pages with charts. */
-const PARTS = /\/src\/(parts\/(?!chart|value\/code)|format)/
+/** Parts that most pages share. The others come with the pages that use them: the plot with its library, code, editors. */
+const PARTS = /\/src\/(parts\/(?!chart|draft|value\/code|form\/json-view)|format|features\/rules\/entry-of)/
 
 // Browsers of 2024, which support light-dark() natively.
 const BROWSERS = ['chrome123', 'firefox120', 'safari17.5']
@@ -46,6 +46,8 @@ export default defineConfig({
             { name: 'vendor', test: VENDOR, priority: 2 },
             { name: 'shell', test: SHELL, priority: 1 },
             { name: 'shared', test: PARTS },
+            { name: 'drafts', test: /\/src\/parts\/draft\// },
+            { name: 'contacts', test: /\/src\/features\/contacts\/(names|show-contact)/ },
           ],
         },
       },

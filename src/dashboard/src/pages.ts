@@ -258,7 +258,7 @@ export type Page = (typeof PAGES)[number]
 export type PagePath = Page['path']
 
 /** What the front door serves. The first leads to the first page that the person may see. */
-export const PAGE_PATHS: readonly string[] = ['/dashboard', ...PAGES.map(({ path }) => path)]
+export const PAGE_PATHS: readonly string[] = ['/dashboard', .../* @__PURE__ */ PAGES.map(({ path }) => path)]
 
 const ANALYTICS = '/dashboard/b/$businessId/analytics/'
 type AnalyticsPath<Path> = Path extends `/dashboard/b/$businessId/analytics/${infer Name}` ? Name : never

@@ -37,15 +37,15 @@ type PageRoutes<Parent extends AnyRoute, Rows extends Page> = {
   [Row in Rows as Row['path']]: PageRoute<Parent, Row['path']>
 }
 
-const code = import.meta.glob<Record<string, ComponentType>>('../features/**/page.tsx')
+const code = import.meta.glob<Record<string, ComponentType>>('./**/page.tsx', { base: '../features' })
 
 export function pageRoutes<Parent extends AnyRoute, Rows extends Page>(
   parent: Parent,
   rows: readonly Rows[],
 ): PageRoutes<Parent, Rows> {
   const entries = rows.map(({ path, code: [folder, component], texts }) => {
-    const load = code[`../features/${folder}/page.tsx`]
-    if (load === undefined) throw new Error(`The page ${path} has no code in ${folder}`)
+    const load = code[`./${folder}/page.tsx`]
+    if (load === undefined) throw new Error(`No page in ${folder}`)
     const route = createRoute({
       getParentRoute: () => parent,
       path,

@@ -1,6 +1,8 @@
 /** Shows the dialog when the server answers `confirmation_required`. The request is sent again afterwards. */
 import { ApiError, api, hooks, take } from '../client.ts'
-import { FormDialog } from '../parts/overlay/form-dialog.tsx'
+import { Dialog } from '../parts/overlay/dialog.tsx'
+import { ErrorBox } from '../parts/feedback/error-box.tsx'
+import { FormActions } from '../parts/form/form-actions.tsx'
 import { TextField } from '../parts/form/field.tsx'
 import { useForm } from '../parts/form/use-form.ts'
 import { useMe } from '../session/session.ts'
@@ -38,33 +40,31 @@ function ConfirmDialog({ answer }: { answer: (isConfirmed: boolean) => void }) {
   // Nobody is asked for the email address here.
   const isWrong = form.error instanceof ApiError && form.error.code === 'wrong_credentials'
   return (
-    <FormDialog
-      title={texts.confirmIdentity.title}
-      form={form}
-      action={texts.confirmIdentity.action}
-      errorText={isWrong ? texts.confirmIdentity.wrongPassword : undefined}
-      onClose={() => answer(false)}
-    >
-      <p className="muted">{texts.confirmIdentity.text}</p>
-      <input type="email" name="email" value={user.email} autoComplete="username" readOnly hidden />
-      <TextField
-        name="password"
-        type="password"
-        label={texts.confirmIdentity.password}
-        autoComplete="current-password"
-        required
-        error={form.issueOf('password')}
-      />
-      {user.hasTotp && (
+    <Dialog title={texts.confirmIdentity.title} onClose={() => answer(false)}>
+      <form {...form.props} className="stack">
+        <p className="muted">{texts.confirmIdentity.text}</p>
+        <input type="email" name="email" value={user.email} autoComplete="username" readOnly hidden />
         <TextField
-          name="code"
-          label={texts.confirmIdentity.code}
-          inputMode="numeric"
-          autoComplete="one-time-code"
+          name="password"
+          type="password"
+          label={texts.confirmIdentity.password}
+          autoComplete="current-password"
           required
-          error={form.issueOf('code')}
+          error={form.issueOf('password')}
         />
-      )}
-    </FormDialog>
+        {user.hasTotp && (
+          <TextField
+            name="code"
+            label={texts.confirmIdentity.code}
+            inputMode="numeric"
+            autoComplete="one-time-code"
+            required
+            error={form.issueOf('code')}
+          />
+        )}
+        <ErrorBox error={form.error} text={isWrong ? texts.confirmIdentity.wrongPassword : undefined} />
+        <FormActions form={form} action={texts.confirmIdentity.action} onClose={() => answer(false)} />
+      </form>
+    </Dialog>
   )
 }

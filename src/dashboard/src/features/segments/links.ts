@@ -1,5 +1,5 @@
 /** What other features may use of this one. */
-export { keepDraft, readDraft } from './edit/draft.ts'
 export { Explanation } from './explanation-lazy.ts'
+export { beginSegment, isNewSegmentBegun } from './make-segment.ts'
 export { MemberCount } from './segment-status.tsx'
 export { Trend } from './trend.tsx'

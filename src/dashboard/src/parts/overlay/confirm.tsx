@@ -1,5 +1,5 @@
 /** Asks before an action, above all one that cannot be undone. With `phrase`, the person has to type it first. */
-import { FormActions } from './form-dialog.tsx'
+import { FormActions } from '../form/form-actions.tsx'
 import { type ReactNode, useState } from 'react'
 import { textsOf } from '../../texts/index.ts'
 import { Dialog } from './dialog.tsx'

@@ -1,37 +1,9 @@
 /** A form in a dialog: its fields, the error that no field shows, and the buttons. */
 import type { ReactNode } from 'react'
-import { textsOf } from '../../texts/index.ts'
-import { Button } from '../action/button.tsx'
 import { ErrorBox } from '../feedback/error-box.tsx'
+import { FormActions, type FormActionsProps } from '../form/form-actions.tsx'
 import type { FormState } from '../form/use-form.ts'
 import { Dialog } from './dialog.tsx'
-
-interface FormActionsProps {
-  form: Pick<FormState, 'isPending'>
-  /** Label of the button that sends the form. Default: “Save”. */
-  action?: string
-  isDangerous?: boolean
-  /** True while the form cannot be sent. */
-  isIncomplete?: boolean
-  onClose: () => void
-}
-
-export function FormActions({ form, action, isDangerous = false, isIncomplete, onClose }: FormActionsProps) {
-  const shell = textsOf('shell')
-  return (
-    <div className="actions">
-      <Button onClick={onClose}>{shell.cancel}</Button>
-      <Button
-        kind={isDangerous ? 'danger' : 'primary'}
-        type="submit"
-        isPending={form.isPending}
-        disabled={isIncomplete}
-      >
-        {action ?? shell.save}
-      </Button>
-    </div>
-  )
-}
 
 interface DialogFormProps extends FormActionsProps {
   form: FormState

@@ -1,5 +1,5 @@
 /** Imports spend from a CSV file: choose it, preview it, save it. */
-import { FormActions } from '../../../parts/overlay/form-dialog.tsx'
+import { FormActions } from '../../../parts/form/form-actions.tsx'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { ApiError, api, take } from '../../../client.ts'

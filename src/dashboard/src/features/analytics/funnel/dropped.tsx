@@ -10,10 +10,9 @@ import { type Column, TIME_WIDTH } from '../../../parts/list/table.tsx'
 import { Time } from '../../../parts/value/values.tsx'
 import { useBusiness, useCan } from '../../../session/session.ts'
 import { textsOf } from '../../../texts/index.ts'
-import { keepDraft, readDraft } from '../../segments/links.ts'
+import { beginSegment, isNewSegmentBegun } from '../../segments/links.ts'
 import { ContactCell } from '../../contacts/links.ts'
 import { Cancelled, isCancelled } from '../cancelled.tsx'
-import { treeOf } from '../../rules/tree.ts'
 import { type DroppedContact, type Funnel, type FunnelQuery, droppedQuery } from '../queries.ts'
 import { nameOfStep } from './name-of-step.ts'
 
@@ -86,7 +85,7 @@ function MakeSegment({ name, rule }: { name: string; rule: unknown }) {
   const navigate = useNavigate()
   const [isAsking, setAsking] = useState(false)
   const make = () => {
-    keepDraft(businessId, undefined, { name, description: '', tree: treeOf(rule), version: 0 })
+    beginSegment(businessId, name, rule)
     return navigate({ to: '/dashboard/b/$businessId/segments/new', params: { businessId } })
   }
   return (
@@ -94,8 +93,8 @@ function MakeSegment({ name, rule }: { name: string; rule: unknown }) {
       <Button
         icon="segments"
         onClick={() => {
-          if (readDraft(businessId, undefined) === undefined) void make()
-          else setAsking(true)
+          if (isNewSegmentBegun(businessId)) setAsking(true)
+          else void make()
         }}
       >
         {texts.makeSegment}

@@ -9,8 +9,8 @@ import { Button } from '../../../parts/action/button.tsx'
 import { Empty } from '../../../parts/feedback/empty.tsx'
 import { ErrorBox } from '../../../parts/feedback/error-box.tsx'
 import { TextField } from '../../../parts/form/field.tsx'
-import { Page } from '../../../parts/page/page.tsx'
-import { type Column, Table } from '../../../parts/list/table.tsx'
+import { ListPage } from '../../../parts/list/list-page.tsx'
+import type { Column } from '../../../parts/list/table.tsx'
 import { useForm } from '../../../parts/form/use-form.ts'
 import { useOptimistic } from '../../../parts/action/use-optimistic.ts'
 import { Num } from '../../../parts/value/values.tsx'
@@ -26,33 +26,31 @@ export function BoardsPage() {
   const { id: businessId } = useBusiness()
   const canEdit = useCan('boards:write')
   const navigate = useNavigate()
-  const { data, error, isPending, refetch } = useQuery(boardsQuery(businessId))
-  const { shown, change, refused } = useOrder(businessId, data)
+  const list = useQuery(boardsQuery(businessId))
+  const { shown, change, refused } = useOrder(businessId, list.data)
   const boards = shown?.boards ?? []
   const move = (id: string, by: -1 | 1) => change({ id, to: boards.findIndex((one) => one.id === id) + by })
   const open = (boardId: string) =>
     void navigate({ to: '/dashboard/b/$businessId/boards/$boardId', params: { businessId, boardId } })
   const create = canEdit && <CreateBoard businessId={businessId} onCreated={open} />
   return (
-    <Page title={texts.title} intro={texts.intro} actions={boards.length > 0 && create}>
-      <ErrorBox error={error} onRetry={() => void refetch()} />
+    <ListPage
+      title={texts.title}
+      intro={texts.intro}
+      list={list}
+      actions={boards.length > 0 && create}
+      columns={columnsOf({ businessId, boards, move: canEdit ? move : undefined })}
+      rows={boards}
+      keyOf={({ id }) => id}
+      onOpen={({ id }) => open(id)}
+      empty={
+        <Empty icon="board" title={texts.noneTitle} actions={create}>
+          {texts.none}
+        </Empty>
+      }
+    >
       <ErrorBox error={refused.at(-1)?.error ?? null} />
-      {error === null && (
-        <Table
-          label={texts.title}
-          columns={columnsOf({ businessId, boards, move: canEdit ? move : undefined })}
-          rows={boards}
-          keyOf={({ id }) => id}
-          onOpen={({ id }) => open(id)}
-          isLoading={isPending}
-          empty={
-            <Empty icon="board" title={texts.noneTitle} actions={create}>
-              {texts.none}
-            </Empty>
-          }
-        />
-      )}
-    </Page>
+    </ListPage>
   )
 }
 

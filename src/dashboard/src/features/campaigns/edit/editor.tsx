@@ -3,13 +3,13 @@ import { useQuery } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
 import { type FormEvent, type ReactNode, useMemo, useRef, useState } from 'react'
 import { ApiError, type Issue } from '../../../client.ts'
-import { Button } from '../../../parts/action/button.tsx'
-import { DraftNotes } from '../../../parts/form/draft-notes.tsx'
+import { DraftEditor } from '../../../parts/draft/draft-editor.tsx'
+import { DraftNotes } from '../../../parts/draft/draft-notes.tsx'
 import { ErrorBox } from '../../../parts/feedback/error-box.tsx'
 import { Note } from '../../../parts/feedback/note.tsx'
-import { Page, Section } from '../../../parts/page/page.tsx'
+import { Section } from '../../../parts/page/page.tsx'
 import { Tab, Tabs } from '../../../parts/page/tabs.tsx'
-import { useKeptDraft } from '../../../parts/form/use-kept-draft.ts'
+import { useDraft } from '../../../parts/draft/use-draft.ts'
 import { textsOf } from '../../../texts/index.ts'
 import type { Campaign } from '../queries.ts'
 import { templatesQuery } from '../../templates/links.ts'
@@ -17,7 +17,7 @@ import { useFocus } from '../../../parts/action/use-focus.ts'
 import { fieldsQuery } from '../../rules/queries.ts'
 import { type CampaignBody, editedFieldsOf, newCampaign } from './definition.ts'
 import { CampaignContext, type CampaignEditing, EVENTS, useCampaignEditing } from './editing.ts'
-import { JsonView } from './json-view.tsx'
+import { CampaignJson } from './json-view.tsx'
 import { Issues } from './parts.tsx'
 import type { EditorSearch } from '../../rules/editor-search.ts'
 import { RulesFields } from './rules-fields.tsx'
@@ -38,10 +38,10 @@ const NO_ISSUES: readonly Issue[] = []
 export function Editor({ businessId, campaign }: EditorProps) {
   const texts = textsOf('campaigns')
   const stored = useMemo(() => (campaign === undefined ? newCampaign() : editedFieldsOf(campaign)), [campaign])
-  const state = useKeptDraft<CampaignBody>(
-    `sluice.draft.campaign.${businessId}.${campaign?.campaignId ?? 'new'}`,
-    stored,
-  )
+  const state = useDraft<CampaignBody>(stored, {
+    storage: 'local',
+    key: `sluice.draft.campaign.${businessId}.${campaign?.campaignId ?? 'new'}`,
+  })
   const save = useSave({ businessId, campaign }, () => state.accept(stored))
   const templates = useQuery(templatesQuery(businessId)).data
   const [isFaulty, setFaulty] = useState(false)
@@ -70,14 +70,13 @@ export function Editor({ businessId, campaign }: EditorProps) {
   }
   return (
     <CampaignContext value={editing}>
-      <Page
+      <DraftEditor
         title={campaign === undefined ? texts.newTitle : texts.editTitle}
         intro={campaign && <bdi className="foreign">{campaign.name}</bdi>}
-        actions={
-          <Button kind="primary" type="submit" form={FORM} isPending={save.isPending} disabled={isBlocked}>
-            {textsOf('shell').save}
-          </Button>
-        }
+        form={FORM}
+        isSaving={save.isPending}
+        isBlocked={isBlocked}
+        announcement={announcement}
       >
         <div ref={frame} className="stack">
           {campaign !== undefined && campaign.status !== 'draft' && <Note>{texts.makesVersion}</Note>}
@@ -93,17 +92,14 @@ export function Editor({ businessId, campaign }: EditorProps) {
           </Tabs>
           {isJson ? (
             <form id={FORM} noValidate onSubmit={submit}>
-              <JsonView onFault={setFaulty} />
+              <CampaignJson onFault={setFaulty} />
             </form>
           ) : (
             <FormView campaign={campaign} onSubmit={submit} />
           )}
         </div>
         <Events businessId={businessId} />
-        <p className="visually-hidden" role="status">
-          {announcement}
-        </p>
-      </Page>
+      </DraftEditor>
     </CampaignContext>
   )
 }

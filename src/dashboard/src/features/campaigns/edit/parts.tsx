@@ -1,9 +1,10 @@
 /** Fields that several parts of the editor use. */
 import { useState } from 'react'
 import type { Issue } from '../../../client.ts'
-import { SelectField, TextAreaField, TextField } from '../../../parts/form/field.tsx'
+import { SelectField, TextField } from '../../../parts/form/field.tsx'
 import { Icon } from '../../../parts/value/icon.tsx'
 import { textsOf } from '../../../texts/index.ts'
+import { JsonView } from '../../../parts/form/json-view.tsx'
 import { IssueText } from '../../../parts/form/issue-text.tsx'
 import styles from './campaign-editor.module.css'
 import { UNITS, type Unit, readAmount, writeAmount } from './duration.ts'
@@ -120,37 +121,11 @@ interface JsonProps extends FieldProps {
 }
 
 /** JSON that has no form. While it cannot be parsed, the value does not change. */
-export function JsonField({ value, onChange, error, rows = 5, ...rest }: JsonProps) {
-  const texts = textsOf('campaigns')
-  const [typed, setTyped] = useState(() => JSON.stringify(value, null, 2))
-  const read = readJson(typed)
-  const isOther = 'value' in read && JSON.stringify(read.value) !== JSON.stringify(value)
-  return (
-    <div className={styles['json']}>
-      <TextAreaField
-        {...rest}
-        rows={rows}
-        dir="ltr"
-        spellCheck={false}
-        value={isOther ? JSON.stringify(value, null, 2) : typed}
-        error={'fault' in read ? `${texts.jsonInvalid} ${read.fault}` : error}
-        onChange={({ target }) => {
-          setTyped(target.value)
-          const next = readJson(target.value)
-          if ('value' in next) onChange(next.value)
-        }}
-      />
-    </div>
-  )
-}
-
-export function readJson(text: string): { value: unknown } | { fault: string } {
-  try {
-    return { value: JSON.parse(text) as unknown }
-  } catch (error) {
-    return { fault: (error as Error).message }
-  }
-}
+export const JsonField = ({ rows = 5, ...rest }: JsonProps) => (
+  <div className={styles['json']}>
+    <JsonView {...rest} rows={rows} invalid={textsOf('campaigns').jsonInvalid} canCopy={false} />
+  </div>
+)
 
 /** Issues that no field shows. */
 export function Issues({ issues }: { issues: readonly Issue[] }) {

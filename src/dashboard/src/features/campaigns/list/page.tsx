@@ -3,12 +3,10 @@ import { Link, useNavigate } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { ButtonLink } from '../../../parts/action/button.tsx'
 import { Empty } from '../../../parts/feedback/empty.tsx'
-import { ErrorBox } from '../../../parts/feedback/error-box.tsx'
-import { Page } from '../../../parts/page/page.tsx'
-import { type Column, Table } from '../../../parts/list/table.tsx'
+import { CreateLink, ListPage } from '../../../parts/list/list-page.tsx'
+import type { Column } from '../../../parts/list/table.tsx'
 import { Num } from '../../../parts/value/values.tsx'
 import { useBusiness, useCan } from '../../../session/session.ts'
-import { useShortcut } from '../../../parts/action/shortcuts.ts'
 import { textsOf } from '../../../texts/index.ts'
 import { segmentsQuery } from '../../rules/queries.ts'
 import { CampaignStatus } from '../campaign-status.tsx'
@@ -19,39 +17,27 @@ export function CampaignsPage() {
   const texts = textsOf('campaigns')
   const { id: businessId } = useBusiness()
   const navigate = useNavigate()
-  const { data, error, isPending, refetch } = useQuery(campaignsQuery(businessId))
-  const campaigns = data?.campaigns.toReversed() ?? []
+  const list = useQuery(campaignsQuery(businessId))
+  const campaigns = list.data?.campaigns.toReversed() ?? []
   const nameOfSegment = useSegmentNames(businessId, campaigns)
-  const create = useCan('audience:write') && <CreateLink businessId={businessId} />
-  return (
-    <Page title={texts.title} intro={texts.intro} actions={campaigns.length > 0 && create} width="full">
-      <ErrorBox error={error} onRetry={() => void refetch()} />
-      {error === null && (
-        <Table
-          label={texts.title}
-          columns={columnsOf(businessId, nameOfSegment)}
-          rows={campaigns}
-          keyOf={({ campaignId }) => campaignId}
-          onOpen={({ campaignId }) =>
-            void navigate({ to: '/dashboard/b/$businessId/campaigns/$campaignId', params: { businessId, campaignId } })
-          }
-          isLoading={isPending}
-          empty={<NoCampaigns create={create} />}
-        />
-      )}
-    </Page>
+  const create = useCan('audience:write') && (
+    <CreateLink label={texts.create} to="/dashboard/b/$businessId/campaigns/new" params={{ businessId }} />
   )
-}
-
-function CreateLink({ businessId }: { businessId: string }) {
-  const texts = textsOf('campaigns')
-  const navigate = useNavigate()
-  const target = { to: '/dashboard/b/$businessId/campaigns/new', params: { businessId } } as const
-  useShortcut('n', texts.create, () => void navigate(target))
   return (
-    <ButtonLink kind="primary" icon="plus" {...target}>
-      {texts.create}
-    </ButtonLink>
+    <ListPage
+      title={texts.title}
+      intro={texts.intro}
+      width="full"
+      list={list}
+      actions={campaigns.length > 0 && create}
+      columns={columnsOf(businessId, nameOfSegment)}
+      rows={campaigns}
+      keyOf={({ campaignId }) => campaignId}
+      onOpen={({ campaignId }) =>
+        void navigate({ to: '/dashboard/b/$businessId/campaigns/$campaignId', params: { businessId, campaignId } })
+      }
+      empty={<NoCampaigns create={create} />}
+    />
   )
 }
 

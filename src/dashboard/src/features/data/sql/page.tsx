@@ -21,7 +21,8 @@ import type { SqlSearch } from './search.ts'
 import { SaveQuery } from './save-query.tsx'
 import { Side } from './side.tsx'
 import styles from './sql.module.css'
-import { type Draft, useDraft } from './use-draft.ts'
+import { useDraft } from '../../../parts/draft/use-draft.ts'
+import type { SqlDraft } from './sql-draft.ts'
 import { type Run, useRun } from './use-run.ts'
 
 const CodeEditor = lazy(() => import('./code-editor.tsx').then(({ CodeEditor }) => ({ default: CodeEditor })))
@@ -30,6 +31,9 @@ export function SqlPage() {
   return useCan('sql:run') ? <Sql /> : <NotFound />
 }
 
+/** What the editor shows first. */
+const FIRST: SqlDraft = { statement: EXAMPLES[0]?.statement ?? '', values: {} }
+
 function Sql() {
   const texts = textsOf('sql')
   const { id: businessId } = useBusiness()
@@ -37,7 +41,8 @@ function Sql() {
   const navigate = useNavigate()
   const schema = useQuery(schemaQuery(businessId))
   const saved = useQuery(savedQueriesQuery(businessId))
-  const [draft, change] = useDraft(businessId, EXAMPLES[0]?.statement ?? '')
+  const { draft, change: changeDraft } = useDraft(FIRST, { storage: 'session', key: `sluice.sql.${businessId}` })
+  const change = (part: Partial<SqlDraft>) => changeDraft((before) => ({ ...before, ...part }))
   const run = useRun(businessId)
   const [isSaving, setSaving] = useState(false)
   const editor = useRef<EditorHandle | null>(null)
@@ -48,7 +53,7 @@ function Sql() {
     if (draft.statement.trim() !== '') run.start(draft.statement, valuesOf(parameters, draft.values))
   }
   const show = (query: string | undefined) => void navigate({ to: '.', search: { query } })
-  const write = (next: Draft) => {
+  const write = (next: SqlDraft) => {
     change({ savedId: undefined, ...next })
     editor.current?.replace(next.statement)
   }

@@ -1,5 +1,6 @@
-/** Unsaved input, kept in this browser tab so that it survives a reload. */
-import { type Tree, emptyTree, treeOf } from '../../rules/tree.ts'
+/** The draft of a segment, kept in this browser tab so that it survives a reload. */
+import type { DraftPlace } from '../../../parts/draft/stored-drafts.ts'
+import { type Tree, emptyTree, ruleOf, treeOf } from '../../rules/tree.ts'
 import type { Segment } from '../queries.ts'
 
 export interface Draft {
@@ -20,21 +21,13 @@ export const draftOf = (segment: Segment | undefined): Draft =>
         version: segment.version,
       }
 
-const keyOf = (businessId: string, segmentId: string | undefined) =>
-  `sluice.segment.${businessId}.${segmentId ?? 'new'}`
+export const draftPlace = (businessId: string, segmentId: string | undefined): DraftPlace => ({
+  storage: 'session',
+  key: `sluice.segment.${businessId}.${segmentId ?? 'new'}`,
+})
 
-export function readDraft(businessId: string, segmentId: string | undefined): Draft | undefined {
-  const kept = sessionStorage.getItem(keyOf(businessId, segmentId))
-  return kept === null ? undefined : (JSON.parse(kept) as Draft)
-}
+export const textOfDraft = ({ name, description, tree }: Draft): string =>
+  JSON.stringify([name, description, ruleOf(tree).rule])
 
-export function keepDraft(businessId: string, segmentId: string | undefined, draft: Draft): void {
-  try {
-    sessionStorage.setItem(keyOf(businessId, segmentId), JSON.stringify(draft))
-  } catch {
-    // The browser has no space, or storage is disabled. The page works without it.
-  }
-}
-
-export const dropDraft = (businessId: string, segmentId: string | undefined): void =>
-  sessionStorage.removeItem(keyOf(businessId, segmentId))
+/** It changes with the segment's rule, and not with its name. */
+export const stampOfDraft = ({ version }: Draft): string => String(version)

@@ -2,11 +2,9 @@
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { type FormEvent, type ReactNode, useEffect, useMemo, useRef, useState } from 'react'
-import { Button } from '../../../parts/action/button.tsx'
 import { ErrorBox } from '../../../parts/feedback/error-box.tsx'
 import { TextAreaField, TextField } from '../../../parts/form/field.tsx'
-import { Note } from '../../../parts/feedback/note.tsx'
-import { Page, Section } from '../../../parts/page/page.tsx'
+import { Section } from '../../../parts/page/page.tsx'
 import { Tab, Tabs } from '../../../parts/page/tabs.tsx'
 import { showToast } from '../../../parts/feedback/toast.tsx'
 import { textsOf } from '../../../texts/index.ts'
@@ -18,15 +16,18 @@ import { describeNode } from '../../rules/sentence.ts'
 import { type Tree, ruleOf, treeOf } from '../../rules/tree.ts'
 import { Sentence } from '../../rules/show/sentence.tsx'
 import { useSpeaker } from '../../rules/use-speaker.ts'
-import { type Draft, dropDraft } from './draft.ts'
+import { type Draft, draftOf, draftPlace, stampOfDraft, textOfDraft } from './draft.ts'
 import { type Editing, EditingContext, useEditing } from '../../rules/edit/editing.ts'
 import { RootGroup } from '../../rules/edit/group-view.tsx'
-import { JsonView } from './json-view.tsx'
+import { RuleJson } from './json-view.tsx'
 import { LeaveDialog } from './leave-dialog.tsx'
 import { PreviewPanel } from './preview.tsx'
 import type { EditorSearch } from '../../rules/editor-search.ts'
 import styles from '../../rules/edit/rule-editor.module.css'
-import { type DraftState, useDraft } from './use-draft.ts'
+import { DraftEditor } from '../../../parts/draft/draft-editor.tsx'
+import { DraftNotes } from '../../../parts/draft/draft-notes.tsx'
+import { removeDraft } from '../../../parts/draft/stored-drafts.ts'
+import { useDraft } from '../../../parts/draft/use-draft.ts'
 import { useFocus } from '../../../parts/action/use-focus.ts'
 import { type RuleChecks, useRuleChecks } from './use-rule-checks.ts'
 import { useSave } from './use-save.ts'
@@ -38,7 +39,9 @@ export function Editor({ businessId, segment }: { businessId: string; segment: S
   const texts = textsOf('segments')
   const navigate = useNavigate()
   const speaker = useSpeaker(businessId)
-  const state = useDraft(businessId, segment)
+  const place = draftPlace(businessId, segment?.segmentId)
+  const stored = useMemo(() => draftOf(segment), [segment])
+  const state = useDraft(stored, { ...place, textOf: textOfDraft, stampOf: stampOfDraft })
   const { draft, isChanged, change } = state
   const save = useSave(businessId, segment)
   const [isTried, setTried] = useState(false)
@@ -63,7 +66,7 @@ export function Editor({ businessId, segment }: { businessId: string; segment: S
 
   const changeDraft = (next: Partial<Draft>) => {
     save.reset()
-    change(next)
+    change((before) => ({ ...before, ...next }))
   }
   const changeTree = (tree: Tree, wanted?: string) => {
     changeDraft({ tree })
@@ -71,7 +74,7 @@ export function Editor({ businessId, segment }: { businessId: string; segment: S
   }
   const leave = (segmentId: string) => {
     isBlocking.current = false
-    dropDraft(businessId, segment?.segmentId)
+    removeDraft(place)
     showToast(texts.saved)
     void navigate({ to: '/dashboard/b/$businessId/segments/$segmentId', params: { businessId, segmentId } })
   }
@@ -92,18 +95,19 @@ export function Editor({ businessId, segment }: { businessId: string; segment: S
   }
   return (
     <EditingContext value={editing}>
-      <Page
+      <DraftEditor
         title={segment === undefined ? texts.newTitle : texts.editTitle}
         intro={segment && <bdi className="foreign">{segment.name}</bdi>}
-        actions={
-          <Button kind="primary" type="submit" form={FORM} isPending={save.isPending}>
-            {textsOf('shell').save}
-          </Button>
-        }
+        form={FORM}
+        isSaving={save.isPending}
+        announcement={announcement}
       >
         <div ref={frame} className={styles['columns']}>
           <div className="stack">
-            <DraftNotes state={state} />
+            <DraftNotes
+              state={state}
+              texts={{ discard: texts.discard, restored: texts.draftRestored, conflict: texts.draftConflict }}
+            />
             <form id={FORM} noValidate onSubmit={submit}>
               <NameFields draft={draft} issue={nameIssue} isTaken={isTaken} onChange={changeDraft} />
             </form>
@@ -114,11 +118,8 @@ export function Editor({ businessId, segment }: { businessId: string; segment: S
             <PreviewPanel businessId={businessId} preview={checks.preview} isComplete={checks.isComplete} />
           </aside>
         </div>
-        <p className="visually-hidden" role="status">
-          {announcement}
-        </p>
-        <LeaveDialog isChanged={isBlocking} onLeave={() => dropDraft(businessId, segment?.segmentId)} />
-      </Page>
+        <LeaveDialog isChanged={isBlocking} onLeave={() => removeDraft(place)} />
+      </DraftEditor>
     </EditingContext>
   )
 }
@@ -128,21 +129,6 @@ const NONE = new Map<string, never>()
 function nameIssueOf({ name }: Draft, isTried: boolean, issues: RuleChecks['issues']): string | undefined {
   if (isTried && name.trim() === '') return textsOf('segments').nameNeeded
   return issues.find(({ path }) => path === 'name')?.message
-}
-
-function DraftNotes({ state: { isRestored, isConflict, discard } }: { state: DraftState }) {
-  const texts = textsOf('segments')
-  const action = (
-    <Button size="small" onClick={discard}>
-      {texts.discard}
-    </Button>
-  )
-  return (
-    <>
-      {isRestored && <Note action={action}>{texts.draftRestored}</Note>}
-      {isConflict && <Note>{texts.draftConflict}</Note>}
-    </>
-  )
 }
 
 interface NameFieldsProps {
@@ -207,7 +193,7 @@ function RuleSection({ checks, isJson, onChange }: RuleSectionProps) {
         </ViewTab>
       </Tabs>
       {isJson ? (
-        <JsonView rule={checks.rule} issues={ofRule} onChange={(rule) => onChange(treeOf(rule))} />
+        <RuleJson rule={checks.rule} issues={ofRule} onChange={(rule) => onChange(treeOf(rule))} />
       ) : (
         <RootGroup />
       )}

@@ -1,13 +1,10 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
-import { ButtonLink } from '../../../parts/action/button.tsx'
 import { Empty } from '../../../parts/feedback/empty.tsx'
-import { ErrorBox } from '../../../parts/feedback/error-box.tsx'
-import { Page } from '../../../parts/page/page.tsx'
-import { type Column, Table } from '../../../parts/list/table.tsx'
+import { CreateLink, ListPage } from '../../../parts/list/list-page.tsx'
+import type { Column } from '../../../parts/list/table.tsx'
 import { Time } from '../../../parts/value/values.tsx'
 import { useBusiness, useCan } from '../../../session/session.ts'
-import { useShortcut } from '../../../parts/action/shortcuts.ts'
 import { textsOf } from '../../../texts/index.ts'
 import { type ListedSegment, segmentsQuery } from '../../rules/queries.ts'
 import { MemberCount, SegmentStatus } from '../segment-status.tsx'
@@ -18,42 +15,30 @@ export function SegmentsPage() {
   const { id: businessId } = useBusiness()
   const canCreate = useCan('audience:write')
   const navigate = useNavigate()
-  const { data, error, isPending, refetch } = useQuery(segmentsQuery(businessId))
-  const create = canCreate && <CreateLink businessId={businessId} />
-  const segments = data?.segments ?? []
-  return (
-    <Page title={texts.title} intro={texts.intro} actions={segments.length > 0 && create} width="full">
-      <ErrorBox error={error} onRetry={() => void refetch()} />
-      {error === null && (
-        <Table
-          label={texts.title}
-          columns={columnsOf(businessId)}
-          rows={segments}
-          keyOf={({ segmentId }) => segmentId}
-          onOpen={({ segmentId }) =>
-            void navigate({ to: '/dashboard/b/$businessId/segments/$segmentId', params: { businessId, segmentId } })
-          }
-          isLoading={isPending}
-          empty={
-            <Empty icon="segments" title={texts.emptyTitle} actions={create}>
-              {texts.empty}
-            </Empty>
-          }
-        />
-      )}
-    </Page>
+  const list = useQuery(segmentsQuery(businessId))
+  const create = canCreate && (
+    <CreateLink label={texts.create} to="/dashboard/b/$businessId/segments/new" params={{ businessId }} />
   )
-}
-
-function CreateLink({ businessId }: { businessId: string }) {
-  const texts = textsOf('segments')
-  const navigate = useNavigate()
-  const target = { to: '/dashboard/b/$businessId/segments/new', params: { businessId } } as const
-  useShortcut('n', texts.create, () => void navigate(target))
+  const segments = list.data?.segments ?? []
   return (
-    <ButtonLink kind="primary" icon="plus" {...target}>
-      {texts.create}
-    </ButtonLink>
+    <ListPage
+      title={texts.title}
+      intro={texts.intro}
+      width="full"
+      list={list}
+      actions={segments.length > 0 && create}
+      columns={columnsOf(businessId)}
+      rows={segments}
+      keyOf={({ segmentId }) => segmentId}
+      onOpen={({ segmentId }) =>
+        void navigate({ to: '/dashboard/b/$businessId/segments/$segmentId', params: { businessId, segmentId } })
+      }
+      empty={
+        <Empty icon="segments" title={texts.emptyTitle} actions={create}>
+          {texts.empty}
+        </Empty>
+      }
+    />
   )
 }
 

@@ -4,12 +4,12 @@ import { useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useMemo, useRef, useState } from 'react'
 import { ApiError, type Issue } from '../../../client.ts'
 import { Button } from '../../../parts/action/button.tsx'
-import { DraftNotes } from '../../../parts/form/draft-notes.tsx'
+import { DraftEditor } from '../../../parts/draft/draft-editor.tsx'
+import { DraftNotes } from '../../../parts/draft/draft-notes.tsx'
 import { ErrorBox } from '../../../parts/feedback/error-box.tsx'
 import { SelectField, TextField } from '../../../parts/form/field.tsx'
-import { Page } from '../../../parts/page/page.tsx'
 import { showToast } from '../../../parts/feedback/toast.tsx'
-import { useKeptDraft } from '../../../parts/form/use-kept-draft.ts'
+import { useDraft } from '../../../parts/draft/use-draft.ts'
 import { useCan } from '../../../session/session.ts'
 import { textsOf } from '../../../texts/index.ts'
 import { sayAtField } from '../../../without-path.ts'
@@ -38,7 +38,7 @@ export function Editor({ businessId, template }: EditorProps) {
   const navigate = useNavigate()
   const canEdit = useCan('audience:write')
   const stored = useMemo(() => draftOf(template), [template])
-  const state = useKeptDraft(keyOf(businessId, template?.templateId), stored)
+  const state = useDraft(stored, { storage: 'local', key: keyOf(businessId, template?.templateId) })
   const { draft, isChanged } = state
   const save = useSave(businessId, template)
   const [shownLanguage, setLanguage] = useState(draft.defaultLanguage)
@@ -71,10 +71,13 @@ export function Editor({ businessId, template }: EditorProps) {
     })
   }
   return (
-    <Page
+    <DraftEditor
       title={template === undefined ? texts.newTitle : template.name}
       intro={template && textsOf('campaigns').channels[template.channel]}
-      actions={canEdit && <Actions businessId={businessId} template={template} isPending={save.isPending} />}
+      form={FORM}
+      canSave={canEdit}
+      isSaving={save.isPending}
+      actions={template && <Removal businessId={businessId} template={template} />}
       width="full"
     >
       <div ref={frame} className={styles['columns']}>
@@ -98,7 +101,7 @@ export function Editor({ businessId, template }: EditorProps) {
         </aside>
       </div>
       {template !== undefined && <Preview businessId={businessId} template={template} isChanged={isChanged} />}
-    </Page>
+    </DraftEditor>
   )
 }
 
@@ -108,22 +111,15 @@ const languageOf = (issues: readonly Issue[], { variants }: TemplateDraft): stri
     .map(({ path }) => Object.keys(variants).find((one) => `${path}.`.startsWith(`variants.${one}.`)))
     .find((one) => one !== undefined)
 
-function Actions({ businessId, template, isPending }: EditorProps & { isPending: boolean }) {
+function Removal({ businessId, template }: { businessId: string; template: Template }) {
   const texts = textsOf('templates')
   const [isDeleting, setDeleting] = useState(false)
   return (
     <>
-      {template !== undefined && (
-        <Button kind="danger" onClick={() => setDeleting(true)}>
-          {texts.remove}
-        </Button>
-      )}
-      <Button kind="primary" type="submit" form={FORM} isPending={isPending}>
-        {textsOf('shell').save}
+      <Button kind="danger" onClick={() => setDeleting(true)}>
+        {texts.remove}
       </Button>
-      {isDeleting && template !== undefined && (
-        <DeleteTemplate businessId={businessId} template={template} onClose={() => setDeleting(false)} />
-      )}
+      {isDeleting && <DeleteTemplate businessId={businessId} template={template} onClose={() => setDeleting(false)} />}
     </>
   )
 }

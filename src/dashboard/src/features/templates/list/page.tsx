@@ -1,15 +1,12 @@
 import { MESSAGE_CHANNELS } from '../../rules/channels.ts'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
-import { ButtonLink } from '../../../parts/action/button.tsx'
 import { Empty } from '../../../parts/feedback/empty.tsx'
-import { ErrorBox } from '../../../parts/feedback/error-box.tsx'
 import { SelectField, TextField } from '../../../parts/form/field.tsx'
-import { Page } from '../../../parts/page/page.tsx'
-import { type Column, TIME_WIDTH, Table } from '../../../parts/list/table.tsx'
+import { CreateLink, ListPage } from '../../../parts/list/list-page.tsx'
+import { type Column, TIME_WIDTH } from '../../../parts/list/table.tsx'
 import { Time } from '../../../parts/value/values.tsx'
 import { useBusiness, useCan } from '../../../session/session.ts'
-import { useShortcut } from '../../../parts/action/shortcuts.ts'
 import { textsOf } from '../../../texts/index.ts'
 import { type ListedTemplate, templatesQuery } from '../queries.ts'
 import { type Use, usesQuery } from '../queries.ts'
@@ -22,55 +19,44 @@ export function TemplatesPage() {
   const navigate = useNavigate()
   const search: TemplatesSearch = useSearch({ strict: false })
   const canOpen = useCan('contacts:read')
-  const { data, error, isPending, refetch } = useQuery(templatesQuery(businessId))
+  const list = useQuery(templatesQuery(businessId))
   const uses = useQuery(usesQuery(businessId)).data
-  const rows = data?.filter((template) => isMatch(template, search)) ?? []
-  const create = useCan('audience:write') && <CreateLink businessId={businessId} />
-  const isEmpty = data?.length === 0
+  const rows = list.data?.filter((template) => isMatch(template, search)) ?? []
+  const create = useCan('audience:write') && (
+    <CreateLink label={texts.create} to="/dashboard/b/$businessId/templates/new" params={{ businessId }} />
+  )
+  const isEmpty = list.data?.length === 0
   return (
-    <Page title={texts.title} intro={texts.intro} actions={!isEmpty && create} width="full">
-      <ErrorBox error={error} onRetry={() => void refetch()} />
+    <ListPage
+      title={texts.title}
+      intro={texts.intro}
+      width="full"
+      list={list}
+      actions={!isEmpty && create}
+      columns={columnsOf({ businessId, canOpen, uses })}
+      rows={rows}
+      keyOf={({ templateId }) => templateId}
+      {...(canOpen && {
+        onOpen: ({ templateId }: ListedTemplate) =>
+          void navigate({
+            to: '/dashboard/b/$businessId/templates/$templateId',
+            params: { businessId, templateId },
+          }),
+      })}
+      empty={
+        <Empty icon="mail" title={isEmpty ? texts.emptyTitle : texts.noMatch} actions={isEmpty && create}>
+          {isEmpty && texts.empty}
+        </Empty>
+      }
+    >
       {!isEmpty && <Filters search={search} />}
-      {error === null && (
-        <Table
-          label={texts.title}
-          columns={columnsOf({ businessId, canOpen, uses })}
-          rows={rows}
-          keyOf={({ templateId }) => templateId}
-          {...(canOpen && {
-            onOpen: ({ templateId }: ListedTemplate) =>
-              void navigate({
-                to: '/dashboard/b/$businessId/templates/$templateId',
-                params: { businessId, templateId },
-              }),
-          })}
-          isLoading={isPending}
-          empty={
-            <Empty icon="mail" title={isEmpty ? texts.emptyTitle : texts.noMatch} actions={isEmpty && create}>
-              {isEmpty && texts.empty}
-            </Empty>
-          }
-        />
-      )}
-    </Page>
+    </ListPage>
   )
 }
 
 const isMatch = ({ name, channel }: ListedTemplate, search: TemplatesSearch): boolean =>
   name.toLocaleLowerCase().includes((search.query ?? '').trim().toLocaleLowerCase()) &&
   (search.channel === undefined || channel === search.channel)
-
-function CreateLink({ businessId }: { businessId: string }) {
-  const texts = textsOf('templates')
-  const navigate = useNavigate()
-  const target = { to: '/dashboard/b/$businessId/templates/new', params: { businessId } } as const
-  useShortcut('n', texts.create, () => void navigate(target))
-  return (
-    <ButtonLink kind="primary" icon="plus" {...target}>
-      {texts.create}
-    </ButtonLink>
-  )
-}
 
 function Filters({ search }: { search: TemplatesSearch }) {
   const texts = textsOf('templates')

@@ -2,10 +2,15 @@
 import { textsOf } from '../../texts/index.ts'
 import { Button } from '../action/button.tsx'
 import { Note } from '../feedback/note.tsx'
-import type { KeptDraft } from './use-kept-draft.ts'
+import type { DraftState } from './use-draft.ts'
 
-export function DraftNotes({ state }: { state: Pick<KeptDraft<unknown>, 'isRestored' | 'isConflict' | 'discard'> }) {
-  const texts = textsOf('drafts')
+interface DraftNotesProps {
+  state: Pick<DraftState<unknown>, 'isRestored' | 'isConflict' | 'discard'>
+  /** Default: the section `drafts`, which the page loads. */
+  texts?: { discard: string; restored: string; conflict: string }
+}
+
+export function DraftNotes({ state, texts = textsOf('drafts') }: DraftNotesProps) {
   const { isRestored, isConflict, discard } = state
   const action = (
     <Button size="small" onClick={discard}>
