@@ -35,7 +35,7 @@ export interface Line {
   points: number[]
 }
 
-export interface Row extends Line {
+export interface BreakdownRow extends Line {
   /** Null: the events have no value, or `isOther`. */
   value: string | null
   /** True for the values without their own row. */
@@ -44,7 +44,7 @@ export interface Row extends Line {
 
 export interface Series extends Line {
   /** Greatest total first, the others last. Empty without a breakdown. */
-  rows: Row[]
+  rows: BreakdownRow[]
 }
 
 interface SeriesOptions {
@@ -214,7 +214,7 @@ function lineOf(found: readonly Cell[], { starts }: Buckets): Line {
   return { total: amounts.get(null) ?? 0, points: starts.map((at) => amounts.get(at) ?? 0) }
 }
 
-function rowsOf(cells: readonly Cell[], best: readonly string[], buckets: Buckets): Row[] {
+function rowsOf(cells: readonly Cell[], best: readonly string[], buckets: Buckets): BreakdownRow[] {
   const byKey = Map.groupBy(cells, ({ shown }) => shown)
   byKey.delete(null)
   const rows = [...byKey].map(([code, those]) => ({

@@ -7,7 +7,6 @@ export const IMPORT_FAULTS = {
   same_spend: 'has the day, channel, source, campaign and currency of spend.{row}',
   mapping: 'must give {fields}',
   rows_up_to: 'has more than {max} rows',
-  columns_up_to: 'has more than {max} columns',
   column_or_value: 'column or value is required',
   cell_number: '"{sent}" is not a plain number such as 1234.50',
   cell_two_ways:

@@ -20,7 +20,7 @@ import { peopleRoutes } from './people/people.ts'
 import { linkRoutes } from './people/links.ts'
 import { memberExportRoutes } from './contacts/member-export.ts'
 import { messageRoutes } from './messages.ts'
-import { messagingRoutes } from './settings/messaging.ts'
+import { templateAndChannelRoutes } from './settings/templates-and-channels.ts'
 import { requestRoutes } from './operations/requests.ts'
 import { segmentDashboardRoutes } from './segments.ts'
 import { sessionRoutes } from './people/session.ts'
@@ -46,7 +46,7 @@ const ROUTES: readonly DashboardRoute[] = [
   ...campaignEndpoints.map(toMemberRoute),
   ...messagingEndpoints.map(toMemberRoute),
   ...messageRoutes,
-  ...messagingRoutes,
+  ...templateAndChannelRoutes,
   ...memberExportRoutes,
   ...destinationRoutes,
   ...deliveryRoutes,

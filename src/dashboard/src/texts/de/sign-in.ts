@@ -4,7 +4,6 @@ export const texts: typeof english = {
   title: 'Anmelden',
   email: 'E-Mail-Adresse',
   password: 'Passwort',
-  showPassword: 'Passwort zeigen',
   action: 'Anmelden',
   forgot: 'Passwort vergessen?',
   codeTitle: 'Zweiter Schritt',

@@ -3,7 +3,6 @@ export const texts = {
   title: 'Sign in',
   email: 'Email address',
   password: 'Password',
-  showPassword: 'Show the password',
   action: 'Sign in',
   forgot: 'Forgot your password?',
   codeTitle: 'Second step',

@@ -4,7 +4,6 @@ export const texts: typeof english = {
   title: 'כניסה',
   email: 'כתובת דואר אלקטרוני',
   password: 'סיסמה',
-  showPassword: 'הצגת הסיסמה',
   action: 'כניסה',
   forgot: 'שכחת את הסיסמה?',
   codeTitle: 'שלב שני',

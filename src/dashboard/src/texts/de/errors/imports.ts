@@ -9,7 +9,6 @@ export const imports: TextsOf<typeof IMPORT_FAULTS> = {
   same_spend: 'Hat Tag, Kanal, Quelle, Kampagne und Währung der Zeile spend.{row}',
   mapping: 'Es fehlt die Zuordnung von {fields}',
   rows_up_to: 'Hat mehr als {max} Zeilen',
-  columns_up_to: 'Hat mehr als {max} Spalten',
   column_or_value: 'Eine Spalte oder ein Wert ist erforderlich',
   cell_number: '„{sent}“ ist keine einfache Zahl wie 1234.50',
   cell_two_ways: '„{sent}“ lässt sich auf zwei Arten lesen. Wählen Sie das Dezimalzeichen, oder schreiben Sie 1234.50',

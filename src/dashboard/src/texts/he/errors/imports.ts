@@ -9,7 +9,6 @@ export const imports: TextsOf<typeof IMPORT_FAULTS> = {
   same_spend: 'היום, הערוץ, המקור, הקמפיין והמטבע זהים לאלה של \u2066spend.{row}\u2069',
   mapping: 'חסר המיפוי של {fields}',
   rows_up_to: 'יותר מ־{max} שורות',
-  columns_up_to: 'יותר מ־{max} עמודות',
   column_or_value: 'נדרשת עמודה או ערך',
   cell_number: '„{sent}” אינו מספר פשוט כגון 1234.50',
   cell_two_ways: 'אפשר לקרוא את „{sent}” בשתי דרכים. בחרו איזה סימן מפריד את השבר העשרוני, או כתבו 1234.50',

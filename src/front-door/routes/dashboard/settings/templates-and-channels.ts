@@ -61,7 +61,7 @@ function guarded(endpoint: BusinessEndpoint): DashboardRoute {
   return toMemberRoute({ ...endpoint, errors: [...endpoint.errors, 'confirmation_required'], isDangerous: true })
 }
 
-export const messagingRoutes: readonly DashboardRoute[] = [
+export const templateAndChannelRoutes: readonly DashboardRoute[] = [
   ...[...templateEndpoints, ...channelEndpoints].map(withTexts).map(guarded),
   ...suppressionEndpoints.map(guarded),
   businessRoute({
