@@ -5,7 +5,14 @@ import { CHANNELS, PROFILE_FIELDS } from '../../../src/rules/events/facts.ts'
 import { STAGES } from '../../../src/rules/events/journey-stage.ts'
 import type { TraitEntry } from '../../../src/rules/events/traits.ts'
 import type { SegmentFacts } from '../../../src/rules/segments/membership/facts.ts'
-import type { Condition, PropertyCondition, Rule, WindowedCondition } from '../../../src/rules/segments/rule.ts'
+import { type Operand, type OperatorOf, type ValueType, rowsOf } from '../../../src/rules/segments/grammar/operators.ts'
+import type {
+  Condition,
+  PropertyCondition,
+  Rule,
+  RuleValue,
+  WindowedCondition,
+} from '../../../src/rules/segments/rule.ts'
 import { order } from './naive-rules.ts'
 import { windowKey } from '../../../src/rules/segments/windows/window-key.ts'
 
@@ -44,66 +51,46 @@ export const SMALL = { days: [1e-8, 5e-8, 1e-7, 2.5e-7, 3e-7], instant: fc.integ
 
 const isoOf = (at: number): string => new Date(at).toISOString()
 
-const date = (days: readonly number[], at: fc.Arbitrary<number>, isField: boolean) =>
-  fc.oneof(
-    fc.record({ operator: oneOf('exists' as const, 'not_exists' as const) }),
-    fc.record({
-      operator: oneOf(
-        'within_days' as const,
-        'older_than_days' as const,
-        ...(isField ? (['within_next_days'] as const) : []),
-      ),
-      value: oneOf(...days),
-    }),
-    fc.record({ operator: oneOf('before' as const, 'after' as const), value: at.map(isoOf) }),
+/** Returns every operator of a type, with values of what it compares with. A new operator is among them. */
+function operation<Type extends ValueType>(
+  type: Type,
+  valueOf: (row: { operator: string; operand: Operand }) => fc.Arbitrary<RuleValue>,
+  isField = false,
+): fc.Arbitrary<{ operator: OperatorOf<Type>; value?: RuleValue; ignoreCase?: boolean }> {
+  const rows = Map.groupBy(rowsOf(type, isField), ({ operand }) => operand)
+  return fc.oneof(
+    ...[...rows].map(([operand, group]) =>
+      oneOf(...group).chain(({ operator }) => {
+        if (operand === 'none') return fc.record({ operator: fc.constant(operator) })
+        const fields = { operator: fc.constant(operator), value: valueOf({ operator, operand }) }
+        return operand === 'text' || operand === 'texts'
+          ? fc.record({ ...fields, ignoreCase: fc.boolean() }, { requiredKeys: ['operator', 'value'] })
+          : fc.record(fields)
+      }),
+    ),
   )
-const COMPARISONS = [
-  'equals',
-  'not_equals',
-  'greater_than',
-  'greater_than_or_equal',
-  'less_than',
-  'less_than_or_equal',
-] as const
+}
+
+const date = (days: readonly number[], at: fc.Arbitrary<number>, isField: boolean) =>
+  operation('date', ({ operand }) => (operand === 'instant' ? at.map(isoOf) : oneOf(...days)), isField)
+
 const pair = <Value>(a: Value, b: Value): [Value, Value] => [a, b]
-const number = <Number extends number | string>(numbers: readonly Number[]) =>
-  fc.oneof(
-    fc.record({ operator: oneOf('exists' as const, 'not_exists' as const) }),
-    fc.record({ operator: oneOf(...COMPARISONS), value: oneOf(...numbers) }),
-    fc.tuple(oneOf(...numbers), oneOf(...numbers)).map(([a, b]) => ({
-      operator: 'between' as const,
-      value: order(String(a), String(b)) <= 0 ? pair(a, b) : pair(b, a),
-    })),
+const number = (numbers: readonly (number | string)[]) =>
+  operation('number', ({ operand }) =>
+    operand === 'range'
+      ? fc
+          .tuple(oneOf(...numbers), oneOf(...numbers))
+          .map(([a, b]) => (order(String(a), String(b)) <= 0 ? pair(a, b) : pair(b, a)))
+      : oneOf(...numbers),
   )
 const text = (texts: readonly string[], fragments = texts) =>
-  fc.oneof(
-    fc.record({ operator: oneOf('exists' as const, 'not_exists' as const) }),
-    fc.record(
-      { operator: oneOf('equals' as const, 'not_equals' as const), value: oneOf(...texts), ignoreCase: fc.boolean() },
-      { requiredKeys: ['operator', 'value'] },
-    ),
-    fc.record(
-      {
-        operator: oneOf('contains' as const, 'starts_with' as const, 'ends_with' as const),
-        value: oneOf(...fragments),
-        ignoreCase: fc.boolean(),
-      },
-      { requiredKeys: ['operator', 'value'] },
-    ),
-    fc.record(
-      { operator: fc.constant('in' as const), value: list(texts), ignoreCase: fc.boolean() },
-      { requiredKeys: ['operator', 'value'] },
-    ),
-  )
-const boolean = fc.record({
-  operator: oneOf('is_true' as const, 'is_false' as const, 'exists' as const, 'not_exists' as const),
-})
-const stage = fc.oneof(
-  fc.record({
-    operator: oneOf('equals' as const, 'not_equals' as const, 'at_least' as const, 'at_most' as const),
-    value: oneOf<string[]>(...STAGES),
-  }),
-  fc.record({ operator: fc.constant('in' as const), value: list<string>(STAGES) }),
+  operation('text', ({ operator, operand }) => {
+    if (operand === 'texts') return list(texts)
+    return oneOf(...(operator.endsWith('equals') ? texts : fragments))
+  })
+const boolean = operation('boolean', () => fc.constant(''))
+const stage = operation('stage', ({ operand }) =>
+  operand === 'stages' ? list<string>(STAGES) : oneOf<string[]>(...STAGES),
 )
 
 /** Combines these words with those of the operator. */
@@ -140,7 +127,10 @@ const conditionOf = (days: readonly number[], at: fc.Arbitrary<number>): fc.Arbi
       ),
     },
     { weight: 2, arbitrary: joined(fc.record({ customField: fc.constant('renewal') }), date(days, at, true)) },
-    joined(fc.record({ tag: oneOf(...NAMES) }), fc.record({ operator: oneOf('has' as const, 'has_not' as const) })),
+    joined(
+      fc.record({ tag: oneOf(...NAMES) }),
+      operation('tag', () => fc.constant('')),
+    ),
     joined(fc.record({ attribute: oneOf(...PROFILE_FIELDS) }), text(TEXTS)),
     joined(
       fc.record({ attribute: fc.constant('email' as const) }),
@@ -160,7 +150,7 @@ const conditionOf = (days: readonly number[], at: fc.Arbitrary<number>): fc.Arbi
         { attribute: fc.constant('revenue' as const), currency: oneOf('EUR', 'usd', 'Usd') },
         { requiredKeys: ['attribute'] },
       ),
-      number<number | string>([...NUMBERS, ...DECIMALS]),
+      number([...NUMBERS, ...DECIMALS]),
     ),
     joined(fc.record({ attribute: fc.constant('orderCount' as const) }), number(NUMBERS)),
     joined(fc.record({ attribute: fc.constant('createdAt' as const) }), date(days, at, false)),
