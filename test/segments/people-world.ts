@@ -41,16 +41,17 @@ const person: fc.Arbitrary<Person> = fc
   })
 
 /** An identity belongs to one person only, and no person has two customer ids. */
-export const people = fc.array(person, { minLength: 1, maxLength: 25 }).map((all) => {
-  const taken = new Set<string>()
-  return all.map((one, place) => {
-    const identities = one.facts.identities.filter(({ kind, value }) => {
-      const keys = [`${kind} ${value}`, ...(kind === 'platformCustomerId' ? [`${kind} of ${place}`] : [])]
-      return !keys.some((key) => taken.has(key)) && keys.every((key) => taken.add(key))
+export const peopleOf = (least: number) =>
+  fc.array(person, { minLength: least, maxLength: 25 }).map((all) => {
+    const taken = new Set<string>()
+    return all.map((one, place) => {
+      const identities = one.facts.identities.filter(({ kind, value }) => {
+        const keys = [`${kind} ${value}`, ...(kind === 'platformCustomerId' ? [`${kind} of ${place}`] : [])]
+        return !keys.some((key) => taken.has(key)) && keys.every((key) => taken.add(key))
+      })
+      return { ...one, facts: { ...one.facts, identities } }
     })
-    return { ...one, facts: { ...one.facts, identities } }
   })
-})
 
 function statisticsOf({ events }: Pick<Person, 'events'>): SegmentFacts['statistics'] {
   const byName = Map.groupBy(events.flat(), ({ event }) => event)

@@ -5,7 +5,13 @@ import { CHANNELS, PROFILE_FIELDS } from '../../../src/rules/events/facts.ts'
 import { STAGES } from '../../../src/rules/events/journey-stage.ts'
 import type { TraitEntry } from '../../../src/rules/events/traits.ts'
 import type { SegmentFacts } from '../../../src/rules/segments/membership/facts.ts'
-import { type Operand, type OperatorOf, type ValueType, rowsOf } from '../../../src/rules/segments/grammar/operators.ts'
+import {
+  type Operand,
+  type OperatorOf,
+  type ValueType,
+  neededType,
+  rowsOf,
+} from '../../../src/rules/segments/grammar/operators.ts'
 import type {
   Condition,
   PropertyCondition,
@@ -156,6 +162,17 @@ const conditionOf = (days: readonly number[], at: fc.Arbitrary<number>): fc.Arbi
     joined(fc.record({ attribute: fc.constant('createdAt' as const) }), date(days, at, false)),
     joined(fc.record({ attribute: fc.constant('subscribed' as const), channel: oneOf(...CHANNELS) }), boolean),
   )
+
+/** One condition for each operator of each kind of condition. */
+export const oneOfEachOperator: fc.Arbitrary<Condition[]> = fc
+  .array(conditionOf(DAYS, instant()), { minLength: 1500, maxLength: 1500 })
+  .map((conditions) => [...Map.groupBy(conditions, kindOf).values()].flatMap(([first]) => first ?? []))
+
+function kindOf(condition: Condition): string {
+  const [reads = ''] = Object.keys(condition)
+  const name = 'attribute' in condition ? condition.attribute : 'customField' in condition && neededType(condition)
+  return [reads, name, 'metric' in condition && condition.metric, condition.operator].join(' ')
+}
 
 /** @param segments the ids of segments that the rule may name */
 export function ruleOf(
