@@ -17,7 +17,7 @@ const ROWS = {
 test.each(VALUE_TYPES)('docs/segments.md names the operators of %s', (type) => {
   const [, named = ''] = new RegExp(`^\\| ${ROWS[type]} \\|(.*)\\|$`, 'm').exec(page) ?? []
   const operators = [...named.matchAll(/`([a-z_]+)`/g)].map(([, operator]) => operator)
-  expect(operators.toSorted()).toEqual(Object.keys(OPERATORS[type]).toSorted())
+  expect(new Set(operators)).toEqual(new Set(Object.keys(OPERATORS[type])))
 })
 
 it('has no operator that leaves open which type a custom field must have, but those that any type or the value decides', () => {

@@ -9,35 +9,29 @@ import { type Faults, fault, readOneOf } from './reading.ts'
 import type { RuleNumber } from '../rule.ts'
 
 /** @param takesDecimals whether a number may also be a decimal string */
-export function checkValue(
+export const checkValue = (
   reading: Faults,
   raw: unknown,
   path: string,
   operand: Exclude<Operand, 'none'>,
   takesDecimals: boolean,
-): void {
-  switch (operand) {
-    case 'days':
-      return checkDays(reading, raw, path)
-    case 'instant':
-      if (typeof raw !== 'string' || readIso(raw) === undefined) {
-        fault(reading, path, 'real_instant')
-      }
-      return
-    case 'number':
-      if (!isNumber(raw, takesDecimals)) fault(reading, path, takesDecimals ? 'decimal' : 'plain_number')
-      return
-    case 'range':
-      return checkRange(reading, raw, path, takesDecimals)
-    case 'text':
-      return checkText(reading, raw, path)
-    case 'stage':
-      return checkStage(reading, raw, path)
-    case 'texts':
-      return checkList(reading, raw, path, checkText)
-    case 'stages':
-      return checkList(reading, raw, path, checkStage)
-  }
+): void => CHECKS[operand](reading, raw, path, takesDecimals)
+
+type Check = (reading: Faults, raw: unknown, path: string, takesDecimals: boolean) => void
+
+const CHECKS: Record<Exclude<Operand, 'none'>, Check> = {
+  days: checkDays,
+  instant: (reading, raw, path) => {
+    if (typeof raw !== 'string' || readIso(raw) === undefined) fault(reading, path, 'real_instant')
+  },
+  number: (reading, raw, path, takesDecimals) => {
+    if (!isNumber(raw, takesDecimals)) fault(reading, path, takesDecimals ? 'decimal' : 'plain_number')
+  },
+  range: checkRange,
+  text: checkText,
+  stage: checkStage,
+  texts: (reading, raw, path) => checkList(reading, raw, path, checkText),
+  stages: (reading, raw, path) => checkList(reading, raw, path, checkStage),
 }
 
 export function checkDays(reading: Faults, raw: unknown, path: string): void {

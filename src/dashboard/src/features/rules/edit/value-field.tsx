@@ -1,6 +1,6 @@
 /** The input of a value, in the form that its operator needs. */
 import type { Operand } from '../../../../../rules/segments/grammar/operators.ts'
-import { useId, useState } from 'react'
+import { type ReactNode, useId, useState } from 'react'
 import { CheckboxField, SelectField, TextAreaField, TextField } from '../../../parts/form/field.tsx'
 import { textsOf } from '../../../texts/index.ts'
 import { STAGES } from '../stages.ts'
@@ -23,29 +23,44 @@ interface ValueFieldProps {
 }
 
 export function ValueField(props: ValueFieldProps) {
-  const { shape, value, error, onChange } = props
+  if (props.shape === 'none') return null
+  const Field = FIELDS[props.shape]
+  return <Field {...props} />
+}
+
+const FIELDS: Record<Exclude<Operand, 'none'>, (props: ValueFieldProps) => ReactNode> = {
+  days: Days,
+  instant: Instant,
+  number: PlainNumber,
+  range: Range,
+  text: Text,
+  texts: Texts,
+  stage: Stage,
+  stages: Stages,
+}
+
+function Days({ value, error, onChange }: ValueFieldProps) {
+  const { days } = textsOf('segments')
+  return <NumberField name="value" label={days} isLabelHidden value={value} error={error} onChange={onChange} />
+}
+
+function PlainNumber({ value, error, onChange }: ValueFieldProps) {
   const texts = textsOf('segments')
-  if (shape === 'none') return null
-  if (shape === 'range') return <Range {...props} />
-  if (shape === 'texts') return <Texts {...props} />
-  if (shape === 'stages') return <Stages {...props} />
-  if (shape === 'instant') return <Instant {...props} />
-  if (shape === 'text') return <Text {...props} />
-  if (shape === 'stage') {
-    return (
-      <SelectField
-        name="value"
-        label={texts.value}
-        isLabelHidden
-        value={String(value)}
-        options={STAGES.map((stage) => ({ value: stage, label: stage }))}
-        error={error}
-        onChange={(event) => onChange(event.target.value)}
-      />
-    )
-  }
-  const label = shape === 'days' ? texts.days : texts.value
-  return <NumberField name="value" label={label} isLabelHidden value={value} error={error} onChange={onChange} />
+  return <NumberField name="value" label={texts.value} isLabelHidden value={value} error={error} onChange={onChange} />
+}
+
+function Stage({ value, error, onChange }: ValueFieldProps) {
+  return (
+    <SelectField
+      name="value"
+      label={textsOf('segments').value}
+      isLabelHidden
+      value={String(value)}
+      options={STAGES.map((stage) => ({ value: stage, label: stage }))}
+      error={error}
+      onChange={(event) => onChange(event.target.value)}
+    />
+  )
 }
 
 interface NumberFieldProps {
