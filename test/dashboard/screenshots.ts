@@ -7,7 +7,7 @@ import { join, resolve } from 'node:path'
 const [given] = process.argv.slice(2)
 const folder = given === undefined ? mkdtempSync(join(tmpdir(), 'sluice-pages-')) : resolve(given)
 mkdirSync(folder, { recursive: true })
-const vitest = ['--no-install', 'bun', '--bun', 'vitest', 'run', 'test/dashboard/pages.test.ts']
+const vitest = ['--no-install', 'bun', '--bun', 'vitest', 'run', 'test/dashboard/pages']
 try {
   execFileSync('npx', vitest, { stdio: 'inherit', env: { ...process.env, SCREENSHOTS: folder } })
 } finally {
