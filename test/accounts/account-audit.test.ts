@@ -1,17 +1,14 @@
 /** Changes that users make to their own accounts are in the audit log of the installation, without secrets. */
 import { randomBytes } from 'node:crypto'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { createLink } from '../../src/accounts/links.ts'
 import { matchTotp, totpCode } from '../../src/accounts/totp.ts'
 import { PLACEHOLDER_EMAIL, createUser } from '../../src/accounts/users.ts'
 import { PASSWORD, addUser, openSession, signIn } from '../dashboard/session-client.ts'
-import { type Service, openService } from '../support/service.ts'
+import { openService } from '../support/service.ts'
+import { useOpened } from '../support/use-opened.ts'
 
-let service: Service
-beforeAll(async () => {
-  service = await openService({ SECRETS_KEY: randomBytes(32).toString('hex') })
-})
-afterAll(() => service.close())
+const service = useOpened(() => openService({ SECRETS_KEY: randomBytes(32).toString('hex') }))
 
 async function entriesOf(target: string): Promise<string[]> {
   const rows = await service.sql<{ entry: string }[]>`

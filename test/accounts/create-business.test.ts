@@ -1,18 +1,15 @@
 /** A business that an operator creates in the dashboard has an owner from the start, or is not created. */
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { createOwnedBusiness } from '../../src/accounts/create-business.ts'
 import { listInvitations } from '../../src/accounts/invitations.ts'
 import { listMembers } from '../../src/accounts/members.ts'
 import { createUser } from '../../src/accounts/users.ts'
 import type { PersonActor } from '../../src/audit/audit.ts'
-import { type Stack, openStack } from '../support/stack.ts'
+import { openStack } from '../support/stack.ts'
+import { useOpened } from '../support/use-opened.ts'
 
-let stack: Stack
-beforeAll(async () => {
-  stack = await openStack()
-})
-afterAll(() => stack.close())
+const stack = useOpened(openStack)
 
 async function newUser(email: string, isOperator: boolean): Promise<PersonActor> {
   const id = await createUser(stack.sql, { email, isOperator })

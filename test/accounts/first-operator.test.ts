@@ -1,16 +1,13 @@
 /** The operator that is created on the first start, and the links that are printed. */
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { ensureOperator } from '../../src/accounts/first-operator.ts'
 import { readLink, redeemLink } from '../../src/accounts/links.ts'
 import { listMembers } from '../../src/accounts/members.ts'
 import { PLACEHOLDER_EMAIL, listUsers, updateUser } from '../../src/accounts/users.ts'
-import { type Stack, createBusiness, openStack } from '../support/stack.ts'
+import { createBusiness, openStack } from '../support/stack.ts'
+import { useOpened } from '../support/use-opened.ts'
 
-let stack: Stack
-beforeAll(async () => {
-  stack = await openStack()
-})
-afterAll(() => stack.close())
+const stack = useOpened(openStack)
 
 it('owns the new business, and gets a link at every start until one was opened', async () => {
   const { businessId } = await createBusiness(stack.sql)

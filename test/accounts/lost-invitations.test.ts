@@ -1,5 +1,5 @@
 /** An invitation does not outlive the right of the person who made it, however that right is lost. */
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { changeRole, removeMember } from '../../src/accounts/change-members.ts'
 import { createInvitation, listInvitations } from '../../src/accounts/invitations.ts'
 import { readLink, redeemLink } from '../../src/accounts/links.ts'
@@ -9,13 +9,10 @@ import { createUser } from '../../src/accounts/users.ts'
 import { inTransaction } from '../../src/stores/transaction.ts'
 import { inviteTo } from '../dashboard/session-client.ts'
 import { runAdminQuietly } from '../end-to-end/run-admin.ts'
-import { type Stack, createBusiness, openStack } from '../support/stack.ts'
+import { createBusiness, openStack } from '../support/stack.ts'
+import { useOpened } from '../support/use-opened.ts'
 
-let stack: Stack
-beforeAll(async () => {
-  stack = await openStack()
-})
-afterAll(() => stack.close())
+const stack = useOpened(openStack)
 
 interface Person {
   id: string

@@ -1,6 +1,6 @@
 /** What an operator changes in the account of a person: nothing, and no entry in the audit log, when it is gone. */
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { createLink, readLink } from '../../src/accounts/links.ts'
 import { endUserSessions, setOperator } from '../../src/accounts/manage-users.ts'
 import { changePassword } from '../../src/accounts/own-account.ts'
@@ -8,13 +8,10 @@ import { readTotpSecret, removeSecondFactor, startTotp, turnTotpOff } from '../.
 import { takeLink } from '../../src/accounts/take-link.ts'
 import { type UserName, createUser, findCredentials } from '../../src/accounts/users.ts'
 import type { Sql } from '../../src/stores/postgres.ts'
-import { type Stack, openStack } from '../support/stack.ts'
+import { openStack } from '../support/stack.ts'
+import { useOpened } from '../support/use-opened.ts'
 
-let stack: Stack
-beforeAll(async () => {
-  stack = await openStack()
-})
-afterAll(() => stack.close())
+const stack = useOpened(openStack)
 
 const actor = { kind: 'command', id: 'test', name: 'test' } as const
 const actionsOf = async ({ id }: UserName) =>

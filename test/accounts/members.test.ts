@@ -1,5 +1,5 @@
 /** The database keeps an owner in every business that has members, even when owners leave at the same time. */
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { changeRole, removeMember } from '../../src/accounts/change-members.ts'
 import { readLink } from '../../src/accounts/links.ts'
 import { addUser, deleteUser } from '../../src/accounts/manage-users.ts'
@@ -9,13 +9,10 @@ import { takeLink } from '../../src/accounts/take-link.ts'
 import { createUser, findCredentials } from '../../src/accounts/users.ts'
 import { removeBusiness } from '../../src/businesses/businesses.ts'
 import { inviteTo } from '../dashboard/session-client.ts'
-import { type Stack, createBusiness, openStack } from '../support/stack.ts'
+import { createBusiness, openStack } from '../support/stack.ts'
+import { useOpened } from '../support/use-opened.ts'
 
-let stack: Stack
-beforeAll(async () => {
-  stack = await openStack()
-})
-afterAll(() => stack.close())
+const stack = useOpened(openStack)
 
 let count = 0
 async function newUser(): Promise<string> {

@@ -1,5 +1,5 @@
 /** `admin user …`: roles, operators, sessions and deletion, against a real Postgres. */
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { createLink, readLink } from '../../src/accounts/links.ts'
 import { listMembers, setRole } from '../../src/accounts/members.ts'
 import { createSession, findRole, findSession } from '../../src/accounts/sessions.ts'
@@ -7,13 +7,10 @@ import { createUser, findCredentials } from '../../src/accounts/users.ts'
 import { removeBusiness } from '../../src/businesses/businesses.ts'
 import { inviteTo } from '../dashboard/session-client.ts'
 import { runAdminQuietly } from '../end-to-end/run-admin.ts'
-import { type Stack, createBusiness, openStack } from '../support/stack.ts'
+import { createBusiness, openStack } from '../support/stack.ts'
+import { useOpened } from '../support/use-opened.ts'
 
-let stack: Stack
-beforeAll(async () => {
-  stack = await openStack()
-})
-afterAll(() => stack.close())
+const stack = useOpened(openStack)
 
 interface Answer {
   exitCode: number

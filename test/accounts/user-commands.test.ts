@@ -2,19 +2,16 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import type { Config } from '../../src/config.ts'
 import { enginesFile } from '../../src/stores/data-dir.ts'
 import { readLink } from '../../src/accounts/links.ts'
-import { type Stack, createBusiness, openStack } from '../support/stack.ts'
+import { createBusiness, openStack } from '../support/stack.ts'
 import { USER_COMMANDS } from '../../src/admin/user.ts'
 import { parseArguments } from '../../src/admin/command.ts'
+import { useOpened } from '../support/use-opened.ts'
 
-let stack: Stack
-beforeAll(async () => {
-  stack = await openStack()
-})
-afterAll(() => stack.close())
+const stack = useOpened(openStack)
 
 async function run(line: string, config = stack.config): Promise<Record<string, unknown>> {
   const command = USER_COMMANDS.find(({ name }) => line === name || line.startsWith(`${name} `))

@@ -1,6 +1,6 @@
 /** Attribution equals a short calculation over the same touches and purchases. */
 import * as fc from 'fast-check'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import {
   ATTRIBUTION_KEYS,
   ATTRIBUTION_MODELS,
@@ -9,15 +9,12 @@ import {
   readAttribution,
 } from '../../src/analytics/attribution.ts'
 import { runs } from '../support/runs.ts'
-import { type Lab, openLab } from '../timeline/lab.ts'
+import { openLab } from '../timeline/lab.ts'
 import { BEGAN, type Happened, SPAN_DAYS, near, readerOf, assertHistories } from './history.ts'
+import { useOpened } from '../support/use-opened.ts'
 
 const DAY = 86_400_000
-let lab: Lab
-beforeAll(async () => {
-  lab = await openLab()
-})
-afterAll(() => lab?.close())
+const lab = useOpened(openLab)
 
 interface TouchSeed {
   who: number

@@ -1,15 +1,12 @@
 /** Each contact gets one row, whatever the condition is. */
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { contactRowsSql } from '../../src/analytics/events-sql.ts'
-import { type Lab, openLab } from '../timeline/lab.ts'
+import { openLab } from '../timeline/lab.ts'
 import { readerOf } from './history.ts'
+import { useOpened } from '../support/use-opened.ts'
 
-let lab: Lab
-beforeAll(async () => {
-  lab = await openLab()
-})
-afterAll(() => lab?.close())
+const lab = useOpened(openLab)
 
 it('counts a contact that was merged once, with all its events, also where one of two conditions is enough', async () => {
   const [business, merged, survivor, other] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()]

@@ -1,19 +1,16 @@
 /** Movers equal a short calculation over the same history, and their scores equal those of the view. */
 import * as fc from 'fast-check'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { WEEK_MS, readMovers } from '../../src/analytics/engagement-movers.ts'
 import { runs } from '../support/runs.ts'
-import { type Lab, addContact, merge, newBusiness, openLab, query, save, shipAll } from '../timeline/lab.ts'
+import { addContact, merge, newBusiness, openLab, query, save, shipAll } from '../timeline/lab.ts'
 import { link, newVisitor } from '../web-events/web-lab.ts'
 import { history, readerOf, saveHistory } from './history.ts'
+import { useOpened } from '../support/use-opened.ts'
 
 const DAY = 86_400_000
 const MINUTE = 60_000
-let lab: Lab
-beforeAll(async () => {
-  lab = await openLab()
-})
-afterAll(() => lab?.close())
+const lab = useOpened(openLab)
 
 interface Point {
   at: number

@@ -3,7 +3,7 @@
  * finds exactly these contacts.
  */
 import * as fc from 'fast-check'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { droppedRule } from '../../src/analytics/funnel-segment.ts'
 import type { FunnelQuery } from '../../src/analytics/funnel-sql.ts'
 import { readFunnelContacts } from '../../src/analytics/funnel.ts'
@@ -12,18 +12,15 @@ import { resolveRule } from '../../src/rules/segments/resolve-rule.ts'
 import type { Rule } from '../../src/rules/segments/rule.ts'
 import { previewRule } from '../../src/segments/preview-rule.ts'
 import { runs } from '../support/runs.ts'
-import { type Lab, openLab } from '../timeline/lab.ts'
+import { openLab } from '../timeline/lab.ts'
 import { BEGAN, NAMES, SPAN_DAYS, readerOf, assertHistories } from './history.ts'
+import { useOpened } from '../support/use-opened.ts'
 
 const DAY = 86_400_000
 const NOW = BEGAN + (SPAN_DAYS + 5) * DAY
 const FIELDS = new Map()
 const CONTEXT = { segments: new Map<string, Rule>(), currency: 'USD', country: null }
-let lab: Lab
-beforeAll(async () => {
-  lab = await openLab()
-})
-afterAll(() => lab?.close())
+const lab = useOpened(openLab)
 
 const did = (event: string) => ({ event, where: [] })
 const query = (more: Partial<FunnelQuery> = {}): FunnelQuery => ({

@@ -1,18 +1,15 @@
 /** Funnels equal a search through every attempt of every person. */
 import * as fc from 'fast-check'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { FUNNEL_ORDERS, type FunnelQuery } from '../../src/analytics/funnel-sql.ts'
 import { readFunnel, readFunnelContacts } from '../../src/analytics/funnel.ts'
 import { runs } from '../support/runs.ts'
-import { type Lab, addContact, newBusiness, openLab, save, shipAll } from '../timeline/lab.ts'
+import { addContact, newBusiness, openLab, save, shipAll } from '../timeline/lab.ts'
 import { BEGAN, type Happened, NAMES, readerOf, assertHistories } from './history.ts'
+import { useOpened } from '../support/use-opened.ts'
 
 const DAY = 86_400_000
-let lab: Lab
-beforeAll(async () => {
-  lab = await openLab()
-})
-afterAll(() => lab?.close())
+const lab = useOpened(openLab)
 
 type Step = FunnelQuery['steps'][number]
 const isStep = ({ event, where }: Step, one: Pick<Happened, 'event' | 'plan'>) =>

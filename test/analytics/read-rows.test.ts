@@ -1,17 +1,14 @@
 /** The limits of queries for charts. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { READ_LIMITS, openReader } from '../../src/analytics/read-rows.ts'
 import { PROPERTIES } from '../../src/segments/clickhouse/windows-sql.ts'
 import { connectClickHouse } from '../../src/stores/clickhouse.ts'
 import { PATIENCE_MS, atLoad } from '../support/at-load.ts'
-import { type Lab, openLab } from '../timeline/lab.ts'
+import { openLab } from '../timeline/lab.ts'
+import { useOpened } from '../support/use-opened.ts'
 
-let lab: Lab
-beforeAll(async () => {
-  lab = await openLab()
-})
-afterAll(() => lab?.close())
+const lab = useOpened(openLab)
 
 const MIB = 1024 ** 2
 const open = (limits = READ_LIMITS, signal?: AbortSignal) => openReader({ ...lab, ...(signal && { signal }) }, limits)

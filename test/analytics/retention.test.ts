@@ -1,6 +1,6 @@
 /** Retention, lifecycle and stages equal a short calculation over the same events. */
 import * as fc from 'fast-check'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { type Calendar, divide, shift, startOf } from '../../src/analytics/buckets.ts'
 import { readLifecycle } from '../../src/analytics/lifecycle.ts'
 import { readRetention } from '../../src/analytics/retention.ts'
@@ -9,15 +9,12 @@ import { STAGES } from '../../src/rules/events/journey-stage.ts'
 import { stageHistory } from '../../src/rules/events/stage-history.ts'
 import { connectClickHouse } from '../../src/stores/clickhouse.ts'
 import { runs } from '../support/runs.ts'
-import { type Lab, openLab, query } from '../timeline/lab.ts'
+import { openLab, query } from '../timeline/lab.ts'
 import { BEGAN, type Happened, NAMES, SPAN_DAYS, ZONES, readerOf, assertHistories } from './history.ts'
+import { useOpened } from '../support/use-opened.ts'
 
 const DAY = 86_400_000
-let lab: Lab
-beforeAll(async () => {
-  lab = await openLab()
-})
-afterAll(() => lab?.close())
+const lab = useOpened(openLab)
 
 const condition = fc.constantFrom({ where: [] }, ...NAMES.map((event) => ({ event, where: [] })), {
   event: 'purchase',

@@ -1,21 +1,18 @@
 /** Each row shows its spend and its revenue, as in a short calculation over the same rows. */
 import { randomUUID } from 'node:crypto'
 import * as fc from 'fast-check'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { type AttributionRow, MAX_ATTRIBUTION_ROWS } from '../../src/analytics/attribution.ts'
 import { startOfDate } from '../../src/analytics/buckets.ts'
 import { addSpend } from '../../src/analytics/return-on-spend.ts'
 import type { SpendRow } from '../../src/analytics/spend-row.ts'
 import { deleteSpend, listSpend, saveSpend } from '../../src/analytics/spend.ts'
 import { runs } from '../support/runs.ts'
-import { type Stack, openStack } from '../support/stack.ts'
+import { openStack } from '../support/stack.ts'
 import { BEGAN, ZONES, near } from './history.ts'
+import { useOpened } from '../support/use-opened.ts'
 
-let stack: Stack
-beforeAll(async () => {
-  stack = await openStack()
-})
-afterAll(() => stack.close())
+const stack = useOpened(openStack)
 
 const DAY = 86_400_000
 const actor = { kind: 'user', id: 'u1', name: 'ann@x.io' } as const

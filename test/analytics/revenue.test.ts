@@ -1,19 +1,16 @@
 /** Revenue and its cohorts equal a short calculation over the same events. */
 import * as fc from 'fast-check'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { INTERVALS, divide, shift, startOf } from '../../src/analytics/buckets.ts'
 import { readRevenueCohorts } from '../../src/analytics/revenue-cohorts.ts'
 import { readRevenue } from '../../src/analytics/revenue.ts'
 import { runs } from '../support/runs.ts'
-import { type Lab, openLab, query } from '../timeline/lab.ts'
+import { openLab, query } from '../timeline/lab.ts'
 import { BEGAN, type Happened, SPAN_DAYS, ZONES, near, readerOf, assertHistories } from './history.ts'
+import { useOpened } from '../support/use-opened.ts'
 
 const DAY = 86_400_000
-let lab: Lab
-beforeAll(async () => {
-  lab = await openLab()
-})
-afterAll(() => lab?.close())
+const lab = useOpened(openLab)
 
 const paid = (events: Happened[]) => events.filter(({ cents, is_order: isOrder }) => cents !== 0 || isOrder === 1)
 const sum = (numbers: number[]) => numbers.reduce((total, one) => total + one, 0)

@@ -1,6 +1,6 @@
 /** Series equal a short calculation over the same events, after merges and erasures, too. */
 import * as fc from 'fast-check'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { divide, INTERVALS, shift, startOf } from '../../src/analytics/buckets.ts'
 import type { Breakdown } from '../../src/analytics/breakdown.ts'
 import type { ReadRows } from '../../src/analytics/read-rows.ts'
@@ -9,7 +9,7 @@ import { MAX_CELLS, MAX_CODES, MAX_GROUPS, MEASURES } from '../../src/analytics/
 import { runs } from '../support/runs.ts'
 import { readDailyEvents } from '../../src/timeline/reading/read-daily-events.ts'
 import { createErasureMask } from '../../src/timeline/shipping/mask-erased-contacts.ts'
-import { type Lab, addContact, erase, newBusiness, openLab, query as select, save, shipAll } from '../timeline/lab.ts'
+import { addContact, erase, newBusiness, openLab, query as select, save, shipAll } from '../timeline/lab.ts'
 import {
   BEGAN,
   FIELD,
@@ -22,13 +22,10 @@ import {
   readerOf,
   assertHistories,
 } from './history.ts'
+import { useOpened } from '../support/use-opened.ts'
 
 const DAY = 86_400_000
-let lab: Lab
-beforeAll(async () => {
-  lab = await openLab()
-})
-afterAll(() => lab?.close())
+const lab = useOpened(openLab)
 
 const sum = (numbers: number[]) => numbers.reduce((total, one) => total + one, 0)
 const amountOf: Record<SeriesQuery['measure'], (events: Happened[], query: SeriesQuery) => number> = {

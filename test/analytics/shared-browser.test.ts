@@ -3,11 +3,12 @@
  * memory limit of one answer.
  */
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { READ_LIMITS, openReader } from '../../src/analytics/read-rows.ts'
 import { readPages, readSources, readTraffic } from '../../src/analytics/web.ts'
 import { MAX_CONTACTS_PER_VISITOR } from '../../src/rules/visitors/link-visitor.ts'
-import { type Lab, openLab } from '../timeline/lab.ts'
+import { openLab } from '../timeline/lab.ts'
+import { useOpened } from '../support/use-opened.ts'
 
 const MINUTE = 60_000
 const FROM = Date.parse('2024-11-02T00:00:00Z')
@@ -15,11 +16,7 @@ const HITS_OF_EACH = 10
 const HITS = HITS_OF_EACH * MAX_CONTACTS_PER_VISITOR
 const PERIOD = { from: FROM, to: FROM + HITS * MINUTE }
 
-let lab: Lab
-beforeAll(async () => {
-  lab = await openLab()
-})
-afterAll(() => lab?.close())
+const lab = useOpened(openLab)
 
 /** Saves one view a minute of one address. The browser gets another owner every ten minutes. */
 async function saveBrowser(businessId: string): Promise<void> {

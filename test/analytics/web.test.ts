@@ -1,21 +1,18 @@
 /** The figures of web pages and of engagement equal a short calculation over the same hits. */
 import * as fc from 'fast-check'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { divide, startOf } from '../../src/analytics/buckets.ts'
 import { readEngagementScores } from '../../src/analytics/engagement.ts'
 import { readLiveVisitors, readPages, readSources, readTraffic } from '../../src/analytics/web.ts'
 import { runs } from '../support/runs.ts'
-import { type Lab, openLab } from '../timeline/lab.ts'
+import { openLab } from '../timeline/lab.ts'
 import { ZONES, history, near, readerOf, saveHistory } from './history.ts'
+import { useOpened } from '../support/use-opened.ts'
 
 const DAY = 86_400_000
 const MINUTE = 60_000
 const FROM = Date.parse('2024-11-02T00:00:00Z')
-let lab: Lab
-beforeAll(async () => {
-  lab = await openLab()
-})
-afterAll(() => lab?.close())
+const lab = useOpened(openLab)
 
 interface HitSeed {
   who: number

@@ -1,17 +1,14 @@
 import { setImmediate } from 'node:timers'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createTimeoutGuard } from '../../src/async/with-timeout.ts'
-import { type Stack, openStack } from '../support/stack.ts'
+import { openStack } from '../support/stack.ts'
+import { useOpened } from '../support/use-opened.ts'
 
 const WAIT_MS = 50
 const patient = createTimeoutGuard(5000, 'Redis')
 const inTime = createTimeoutGuard(WAIT_MS, 'Redis')
 
-let stack: Stack
-beforeAll(async () => {
-  stack = await openStack()
-})
-afterAll(() => stack.close())
+const stack = useOpened(openStack)
 
 it('passes on what is answered in time, and what fails', async () => {
   expect(await patient(stack.redis.ping())).toBe('PONG')

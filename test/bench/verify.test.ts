@@ -3,18 +3,15 @@
  * Tests the generator against the real service: the stores contain exactly the acknowledged events, and a difference of
  * one is noticed.
  */
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Service, openService } from '../support/service.ts'
+import { expect, test } from 'vitest'
+import { openService } from '../support/service.ts'
 import { createBusiness } from '../support/stack.ts'
 import { prepareLoad } from './generator/run-load.ts'
 import { type Traffic, eventsIn } from './generator/traffic.ts'
 import { verifyCounts } from './verify.ts'
+import { useOpened } from '../support/use-opened.ts'
 
-let service: Service
-beforeAll(async () => {
-  service = await openService({}, { ownClickHouse: true })
-})
-afterAll(() => service.close())
+const service = useOpened(() => openService({}, { ownClickHouse: true }))
 
 const LOADS: { traffic: Traffic; requests: number }[] = [
   { traffic: { kind: 'typical', prefix: 'p-' }, requests: 200 },

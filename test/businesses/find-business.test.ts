@@ -1,14 +1,11 @@
 /** Many lookups at once: each gets its own business. */
 import { createHash, randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { findBusinesses, findKeyHolders } from '../../src/businesses/find-business.ts'
-import { createBusiness, openStack, type Stack } from '../support/stack.ts'
+import { createBusiness, openStack } from '../support/stack.ts'
+import { useOpened } from '../support/use-opened.ts'
 
-let stack: Stack
-beforeAll(async () => {
-  stack = await openStack()
-})
-afterAll(() => stack.close())
+const stack = useOpened(openStack)
 
 const sha256 = (key: string): string => createHash('sha256').update(key).digest('hex')
 

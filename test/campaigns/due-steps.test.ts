@@ -1,18 +1,17 @@
 /** The row that says where an enrolment is: the save of an event inserts, moves and deletes it. */
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { NOW, type Pipeline, batch, browser, browserFact, eventFact, openPipeline, track } from '../support/facts.ts'
-import { type Stack, createBusiness, openStack } from '../support/stack.ts'
+import { createBusiness, openStack } from '../support/stack.ts'
 import { insertCampaign } from './campaign-lab.ts'
+import { useOpened } from '../support/use-opened.ts'
 
 const ANN = { email: 'ann@x.io' }
-let stack: Stack
+const stack = useOpened(openStack)
 let pipeline: Pipeline
 let businessId: string
 beforeAll(async () => {
-  stack = await openStack()
   pipeline = await openPipeline(stack.sql)
 })
-afterAll(() => stack.close())
 beforeEach(async () => {
   ;({ businessId } = await createBusiness(stack.sql))
 })

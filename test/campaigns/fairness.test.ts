@@ -1,5 +1,5 @@
 /** A large broadcast does not hold up others: campaigns and businesses take turns. */
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { sleep } from '../../src/async/sleep.ts'
 import { MAX_OF_A_BUSINESS } from '../../src/campaigns/engine/claim/find-due.ts'
 import { ENGINE_SETTINGS } from '../../src/campaigns/engine/open-engine.ts'
@@ -9,19 +9,18 @@ import type { TrackAnswer } from '../../src/stream/entry.ts'
 import { PATIENCE_MS, atLoad } from '../support/at-load.ts'
 import { NOW, type Pipeline, openPipeline } from '../support/facts.ts'
 import { fillDue } from '../support/fill-due.ts'
-import { type Stack, createBusiness, openStack } from '../support/stack.ts'
+import { createBusiness, openStack } from '../support/stack.ts'
 import { type Engine, type Shop, openEngine, openShop } from './engine-lab.ts'
+import { useOpened } from '../support/use-opened.ts'
 
-let stack: Stack
+const stack = useOpened(openStack)
 let pipeline: Pipeline
 let engine: Engine
 let shop: Shop
 let template: string
 beforeAll(async () => {
-  stack = await openStack()
   pipeline = await openPipeline(stack.sql)
 })
-afterAll(() => stack.close())
 beforeEach(async () => {
   await stack.sql`delete from due_steps`
   engine = openEngine(stack)

@@ -2,7 +2,7 @@
  * The revenue that the report attributes to a campaign, against a count of the events that the test has sent
  * (campaigns, "Reading").
  */
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { beforeAll, beforeEach, expect, it } from 'vitest'
 import { MAX_DAYS, readOutcomes } from '../../src/campaigns/read-outcomes.ts'
 import { ReportData } from '../../src/front-door/routes/campaigns/schemas.ts'
 import { connectClickHouse } from '../../src/stores/clickhouse.ts'
@@ -10,20 +10,19 @@ import { shareOf } from '../../src/rules/campaigns/stable-hash.ts'
 import { dataOf } from '../front-door/reply-shape.ts'
 import { type Speak, speakTo } from '../front-door/http-client.ts'
 import { PATIENCE_MS } from '../support/at-load.ts'
-import { type Service, openService } from '../support/service.ts'
+import { openService } from '../support/service.ts'
 import { type TestBusiness, createBusiness } from '../support/stack.ts'
+import { useOpened } from '../support/use-opened.ts'
 
 const HOUR = 3_600_000
 const ZONE = 'Asia/Jerusalem'
 const HOLD_OUT = 40
-let service: Service
+const service = useOpened(openService)
 let speak: Speak
 let tenant: TestBusiness
 beforeAll(async () => {
-  service = await openService()
   speak = speakTo(service.url)
 })
-afterAll(() => service.close())
 beforeEach(async () => {
   tenant = await createBusiness(service.sql, { timezone: ZONE })
 })

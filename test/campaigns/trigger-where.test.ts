@@ -1,6 +1,6 @@
 /** Campaigns that only some events with the trigger's name start, in the real stores. */
 import * as fc from 'fast-check'
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { beforeAll, beforeEach, expect, it } from 'vitest'
 import type { CampaignTrigger } from '../../src/campaigns/campaign.ts'
 import { draftCampaign, publishDraft } from '../support/campaigns.ts'
 import { readEventTrigger } from '../../src/rules/campaigns/read-event-trigger.ts'
@@ -20,17 +20,16 @@ import {
 } from '../support/facts.ts'
 import { PATIENCE_MS } from '../support/at-load.ts'
 import { runs } from '../support/runs.ts'
-import { type Stack, createBusiness, openStack } from '../support/stack.ts'
+import { createBusiness, openStack } from '../support/stack.ts'
+import { useOpened } from '../support/use-opened.ts'
 
 const ANN = { email: 'ann@x.io' }
-let stack: Stack
+const stack = useOpened(openStack)
 let pipeline: Pipeline
 let businessId: string
 beforeAll(async () => {
-  stack = await openStack()
   pipeline = await openPipeline(stack.sql)
 })
-afterAll(() => stack.close())
 beforeEach(async () => {
   ;({ businessId } = await createBusiness(stack.sql))
 })

@@ -1,6 +1,6 @@
 /** Campaigns that are triggered by what a browser captures automatically, in the real stores. */
 import * as fc from 'fast-check'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { draftCampaign, publishDraft } from '../support/campaigns.ts'
 import type { FiredTrigger } from '../../src/rules/campaigns/web-trigger-fact.ts'
 import type { WebTrigger } from '../../src/rules/campaigns/web-trigger.ts'
@@ -15,19 +15,18 @@ import {
   track,
 } from '../support/facts.ts'
 import { runs } from '../support/runs.ts'
-import { type Stack, createBusiness, openStack } from '../support/stack.ts'
+import { createBusiness, openStack } from '../support/stack.ts'
+import { useOpened } from '../support/use-opened.ts'
 
 const V = 'a'.repeat(32)
 const ANN = { email: 'ann@x.io' }
 const PRICES: WebTrigger = { web: 'page_view', where: [{ property: 'path', operator: 'equals', value: '/prices' }] }
-let stack: Stack
+const stack = useOpened(openStack)
 let pipeline: Pipeline
 let businessId: string
 beforeAll(async () => {
-  stack = await openStack()
   pipeline = await openPipeline(stack.sql)
 })
-afterAll(() => stack.close())
 beforeEach(async () => {
   ;({ businessId } = await createBusiness(stack.sql))
 })

@@ -1,7 +1,7 @@
 /** The cache changes only the cost: whatever was decided from a stale contact is decided again. */
 import * as fc from 'fast-check'
 import { uuidv7 } from 'uuidv7'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { type ContactCache, createContactCache, createContactCaches } from '../../src/contacts/load/contact-cache.ts'
 import { emptyChanges } from '../../src/rules/changes.ts'
 import { emptyDelta } from '../../src/rules/contact-delta.ts'
@@ -21,8 +21,9 @@ import {
   track,
 } from '../support/facts.ts'
 import { readPeople } from '../support/read-people.ts'
-import { type Stack, createBusiness, openStack } from '../support/stack.ts'
+import { createBusiness, openStack } from '../support/stack.ts'
 import { runs } from '../support/runs.ts'
+import { useOpened } from '../support/use-opened.ts'
 
 describe('what it holds', () => {
   const state = (configVersion = 1): State => {
@@ -281,16 +282,14 @@ function listening(sql: Sql, report: (query: string) => void): Sql {
   return wrapped as unknown as Sql
 }
 
-let stack: Stack
+const stack = useOpened(openStack)
 let pipelines: [Pipeline, Pipeline]
 let uncached: Pipeline
 beforeAll(async () => {
-  stack = await openStack()
   pipelines = [await openPipeline(stack.sql), await openPipeline(stack.sql)]
   uncached = await openPipeline(stack.sql)
   delete uncached.deps.contactsOf
 })
-afterAll(() => stack.close())
 
 describe('two partitions with a cache each', () => {
   interface Step {

@@ -1,14 +1,11 @@
 /** The limit on the custom fields of a business (decisions, "Traits and custom fields"). */
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { NOW, eventFact, openPipeline, track } from '../support/facts.ts'
 import { readPeople } from '../support/read-people.ts'
-import { type Stack, createBusiness, openStack } from '../support/stack.ts'
+import { createBusiness, openStack } from '../support/stack.ts'
+import { useOpened } from '../support/use-opened.ts'
 
-let stack: Stack
-beforeAll(async () => {
-  stack = await openStack()
-})
-afterAll(() => stack.close())
+const stack = useOpened(openStack)
 
 it('are 500 at most: one more is skipped, with a warning, and those that are there take values as before', async () => {
   const { businessId } = await createBusiness(stack.sql)

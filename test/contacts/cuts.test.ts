@@ -1,7 +1,7 @@
 /** A micro-batch has the same effects and answers as its calls would have one by one: folding only saves time. */
 import * as fc from 'fast-check'
 import { uuidv7 } from 'uuidv7'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { type Contact, readContact } from '../../src/contacts/read/read-contact.ts'
 import type { Identity, Profile } from '../../src/rules/events/facts.ts'
 import { PAGE_IDENTIFY, type PageIdentify } from '../../src/rules/state.ts'
@@ -19,14 +19,11 @@ import {
   track,
 } from '../support/facts.ts'
 import type { TimelineRow } from '../../src/outbox/timeline-row.ts'
-import { type Stack, createBusiness, openStack } from '../support/stack.ts'
+import { createBusiness, openStack } from '../support/stack.ts'
 import { runs } from '../support/runs.ts'
+import { useOpened } from '../support/use-opened.ts'
 
-let stack: Stack
-beforeAll(async () => {
-  stack = await openStack()
-})
-afterAll(() => stack.close())
+const stack = useOpened(openStack)
 
 /** Few values, so that calls refer to the same people, mix them up, and prove, move, release and merge identities. */
 const identity: fc.Arbitrary<Identity> = fc

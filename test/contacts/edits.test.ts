@@ -1,7 +1,7 @@
 /**
  * Edits on their way through the pipeline: changes that the front door cannot see, and edits that are sent again later.
  */
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import type { EditFact } from '../../src/rules/events/facts.ts'
 import type { EditAnswer } from '../../src/stream/entry.ts'
 import {
@@ -15,14 +15,13 @@ import {
   track,
 } from '../support/facts.ts'
 import { type Stack, createBusiness, openStack } from '../support/stack.ts'
+import { useOpened } from '../support/use-opened.ts'
 
-let stack: Stack
+const stack = useOpened(openStack)
 let pipeline: Pipeline
 beforeAll(async () => {
-  stack = await openStack()
   pipeline = await openPipeline(stack.sql)
 })
-afterAll(() => stack.close())
 
 const ADA = { email: 'ada@example.com' }
 const editOf = (businessId: string, contactId: string, fact: Partial<EditFact>, more = {}): RequestContext => ({

@@ -1,15 +1,12 @@
 /** Every table whose rows belong to a contact takes part in merges and in erasures. The catalogues list the tables. */
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { finishWebErasures } from '../../src/erasure/finish-web-erasures.ts'
-import { type Lab, eraseAll, openLab, query } from '../timeline/lab.ts'
+import { eraseAll, openLab, query } from '../timeline/lab.ts'
+import { useOpened } from '../support/use-opened.ts'
 
-let lab: Lab
-beforeAll(async () => {
-  lab = await openLab()
-})
-afterAll(() => lab.close())
+const lab = useOpened(openLab)
 
 interface Column {
   table: string

@@ -4,17 +4,14 @@
  */
 import * as fc from 'fast-check'
 import { uuidv7 } from 'uuidv7'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import type { EventFact } from '../../src/rules/events/facts.ts'
 import { type RequestContext, batch, eventFact, identify, identifyFact, openPipeline, track } from '../support/facts.ts'
-import { type Stack, createBusiness, openStack } from '../support/stack.ts'
+import { createBusiness, openStack } from '../support/stack.ts'
 import { runs } from '../support/runs.ts'
+import { useOpened } from '../support/use-opened.ts'
 
-let stack: Stack
-beforeAll(async () => {
-  stack = await openStack()
-})
-afterAll(() => stack.close())
+const stack = useOpened(openStack)
 
 const range = (many: number, from = 0) => Array.from({ length: many }, (_, n) => from + n)
 const PEOPLE = [0, 1, 2]

@@ -1,20 +1,19 @@
 /** Idempotency keys, and the data that remains of an erased person. */
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { scrubOutbox } from '../../src/outbox/scrub-outbox.ts'
 import type { ContactAnswer, TrackAnswer } from '../../src/stream/entry.ts'
 import { NOW, type Pipeline, batch, eventFact, identify, identifyFact, openPipeline, track } from '../support/facts.ts'
 import { readPeople } from '../support/read-people.ts'
-import { type Stack, createBusiness, openStack } from '../support/stack.ts'
+import { createBusiness, openStack } from '../support/stack.ts'
+import { useOpened } from '../support/use-opened.ts'
 
 const ANN = { email: 'ann@x.io' }
-let stack: Stack
+const stack = useOpened(openStack)
 let pipeline: Pipeline
 let businessId: string
 beforeAll(async () => {
-  stack = await openStack()
   pipeline = await openPipeline(stack.sql)
 })
-afterAll(() => stack.close())
 beforeEach(async () => {
   ;({ businessId } = await createBusiness(stack.sql))
 })

@@ -1,24 +1,23 @@
 /** Work on one person costs the same in a large business, even in one for which Postgres has no statistics yet. */
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { readContact } from '../../src/contacts/read/read-contact.ts'
 import { resolveContact } from '../../src/contacts/read/resolve-contact.ts'
 import type { Sql } from '../../src/stores/postgres.ts'
-import { type Stack, createBusiness, openStack } from '../support/stack.ts'
+import { createBusiness, openStack } from '../support/stack.ts'
+import { useOpened } from '../support/use-opened.ts'
 
 /** The identities of this number of people fill about 500 pages, with the index. */
 const PEOPLE = 20_000
 const MOST_PAGES = 300
-let stack: Stack
+const stack = useOpened(openStack)
 let businessId: string
 beforeAll(async () => {
-  stack = await openStack()
   const { businessId: known } = await createBusiness(stack.sql)
   await fill(stack.sql, known)
   await stack.sql`analyze`
   ;({ businessId } = await createBusiness(stack.sql))
   await fill(stack.sql, businessId)
 })
-afterAll(() => stack.close())
 
 /** Gives each person a row of every kind that a merge moves and an erasure deletes. */
 async function fill(sql: Sql, business: string): Promise<void> {

@@ -1,24 +1,23 @@
 /** An event that a browser reports late belongs to the person who used it then, and counts as past. */
 import * as fc from 'fast-check'
 import { uuidv7 } from 'uuidv7'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { draftCampaign, publishDraft } from '../support/campaigns.ts'
 import { addTo, readDeliveries } from '../deliveries/delivery-lab.ts'
 import { NOW, type Pipeline, browser, browserFact, identify, identifyFact, openPipeline } from '../support/facts.ts'
 import { readPeople } from '../support/read-people.ts'
-import { type Stack, createBusiness, openStack } from '../support/stack.ts'
+import { createBusiness, openStack } from '../support/stack.ts'
 import { runs } from '../support/runs.ts'
+import { useOpened } from '../support/use-opened.ts'
 
 const MINUTE = 60_000
 const V = 'a'.repeat(32)
-let stack: Stack
+const stack = useOpened(openStack)
 let pipeline: Pipeline
 let businessId: string
 beforeAll(async () => {
-  stack = await openStack()
   pipeline = await openPipeline(stack.sql)
 })
-afterAll(() => stack.close())
 beforeEach(async () => {
   ;({ businessId } = await createBusiness(stack.sql))
 })

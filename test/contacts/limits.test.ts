@@ -3,7 +3,7 @@
  * still recorded.
  */
 import { uuidv7 } from 'uuidv7'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { type Contact, readContact } from '../../src/contacts/read/read-contact.ts'
 import type { Identity } from '../../src/rules/events/facts.ts'
 import type { TrackAnswer } from '../../src/stream/entry.ts'
@@ -19,16 +19,13 @@ import {
   openPipeline,
   track,
 } from '../support/facts.ts'
-import { type Stack, createBusiness, openStack } from '../support/stack.ts'
+import { createBusiness, openStack } from '../support/stack.ts'
+import { useOpened } from '../support/use-opened.ts'
 
 const ANN = { email: 'ann@x.io' }
-let stack: Stack
+const stack = useOpened(openStack)
 let pipeline: Pipeline
 let businessId: string
-beforeAll(async () => {
-  stack = await openStack()
-})
-afterAll(() => stack.close())
 beforeEach(async () => {
   pipeline = await openPipeline(stack.sql)
   ;({ businessId } = await createBusiness(stack.sql))

@@ -2,26 +2,25 @@
  * The contacts that the segment worker loads: with the data that their segments read, and with more only where it is
  * needed.
  */
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { beforeAll, beforeEach, expect, it } from 'vitest'
 import type { CampaignTrigger } from '../../src/campaigns/campaign.ts'
 import { draftCampaign, publishDraft } from '../support/campaigns.ts'
 import { loadContacts } from '../../src/contacts/load/load-state.ts'
 import type { Rule } from '../../src/rules/segments/rule.ts'
 import { insertSegment } from '../segments/segments-support.ts'
 import { NOW, type Pipeline, eventFact, openPipeline, track } from '../support/facts.ts'
-import { type Stack, createBusiness, openStack } from '../support/stack.ts'
+import { createBusiness, openStack } from '../support/stack.ts'
+import { useOpened } from '../support/use-opened.ts'
 
 const ANN = { email: 'ann@x.io' }
 const RECENT: Rule = { event: 'visit', metric: 'last', operator: 'within_days', value: 1 }
-let stack: Stack
+const stack = useOpened(openStack)
 let pipeline: Pipeline
 let businessId: string
 let contactId: string
 beforeAll(async () => {
-  stack = await openStack()
   pipeline = await openPipeline(stack.sql)
 })
-afterAll(() => stack.close())
 beforeEach(async () => {
   ;({ businessId } = await createBusiness(stack.sql))
   await publish({ event: 'visit' }, 'purchase')

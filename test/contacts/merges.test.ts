@@ -4,7 +4,7 @@
  * "Identity").
  */
 import * as fc from 'fast-check'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { readContact } from '../../src/contacts/read/read-contact.ts'
 import type { Identity, Subscriptions } from '../../src/rules/events/facts.ts'
 import type { ContactAnswer } from '../../src/stream/entry.ts'
@@ -19,18 +19,17 @@ import {
   openPipeline,
   track,
 } from '../support/facts.ts'
-import { type Stack, createBusiness, openStack } from '../support/stack.ts'
+import { createBusiness, openStack } from '../support/stack.ts'
 import { runs } from '../support/runs.ts'
+import { useOpened } from '../support/use-opened.ts'
 
 const PHONE = { phone: '972500000001' }
-let stack: Stack
+const stack = useOpened(openStack)
 let pipeline: Pipeline
 let businessId: string
 beforeAll(async () => {
-  stack = await openStack()
   pipeline = await openPipeline(stack.sql)
 })
-afterAll(() => stack.close())
 beforeEach(async () => {
   ;({ businessId } = await createBusiness(stack.sql))
 })

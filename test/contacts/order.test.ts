@@ -4,7 +4,7 @@
  */
 import * as fc from 'fast-check'
 import { uuidv7 } from 'uuidv7'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { Identity } from '../../src/rules/events/facts.ts'
 import { stageOf } from '../../src/rules/events/journey-stage.ts'
 import {
@@ -18,14 +18,11 @@ import {
   track,
 } from '../support/facts.ts'
 import { type Person, byIdentities, readPeople } from '../support/read-people.ts'
-import { type Stack, createBusiness, openStack } from '../support/stack.ts'
+import { createBusiness, openStack } from '../support/stack.ts'
 import { runs } from '../support/runs.ts'
+import { useOpened } from '../support/use-opened.ts'
 
-let stack: Stack
-beforeAll(async () => {
-  stack = await openStack()
-})
-afterAll(() => stack.close())
+const stack = useOpened(openStack)
 
 interface Sent {
   identity: Identity

@@ -1,6 +1,6 @@
 /** Which email and phone of a contact are primary, and addresses that are removed. */
 import * as fc from 'fast-check'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { readContact } from '../../src/contacts/read/read-contact.ts'
 import type { EditFact, Identity } from '../../src/rules/events/facts.ts'
 import type { EditAnswer } from '../../src/stream/entry.ts'
@@ -15,16 +15,15 @@ import {
   track,
 } from '../support/facts.ts'
 import { runs } from '../support/runs.ts'
-import { type Stack, createBusiness, openStack } from '../support/stack.ts'
+import { createBusiness, openStack } from '../support/stack.ts'
+import { useOpened } from '../support/use-opened.ts'
 
-let stack: Stack
+const stack = useOpened(openStack)
 let pipeline: Pipeline
 let businessId: string
 beforeAll(async () => {
-  stack = await openStack()
   pipeline = await openPipeline(stack.sql)
 })
-afterAll(() => stack.close())
 beforeEach(async () => {
   ;({ businessId } = await createBusiness(stack.sql))
 })

@@ -1,5 +1,5 @@
 /** Several owners work on the same people at once, as live and backfill partitions do: callers never notice a race. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { uuidv7 } from 'uuidv7'
 import { scrubOutbox } from '../../src/outbox/scrub-outbox.ts'
 import type { Identity } from '../../src/rules/events/facts.ts'
@@ -7,16 +7,15 @@ import type { Sql } from '../../src/stores/postgres.ts'
 import type { ContactAnswer, TrackAnswer } from '../../src/stream/entry.ts'
 import { NOW, type Pipeline, eventFact, openPipeline, track } from '../support/facts.ts'
 import { readPeople } from '../support/read-people.ts'
-import { type Stack, createBusiness, openStack } from '../support/stack.ts'
+import { createBusiness, openStack } from '../support/stack.ts'
 import { PATIENCE_MS } from '../support/at-load.ts'
+import { useOpened } from '../support/use-opened.ts'
 
-let stack: Stack
+const stack = useOpened(openStack)
 let pipelines: Pipeline[]
 beforeAll(async () => {
-  stack = await openStack()
   pipelines = await Promise.all(Array.from({ length: 4 }, () => openPipeline(stack.sql, `race-${uuidv7()}`)))
 })
-afterAll(() => stack.close())
 
 /** Divides the calls among the pipelines. Each applies its share one after the other, and all run at once. */
 async function race(make: (n: number) => ReturnType<typeof track>, count: number): Promise<TrackAnswer[]> {

@@ -3,18 +3,17 @@
  * No well-formed call can violate a constraint or a size limit of Postgres or ClickHouse. The tables below list every
  * constraint, every integer and every indexed text of the catalogue, so that each new one has to be considered here.
  */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { BROWSER, speakTo } from '../front-door/http-client.ts'
-import { type Service, openService } from '../support/service.ts'
+import { openService } from '../support/service.ts'
 import { type TestBusiness, createBusiness } from '../support/stack.ts'
+import { useOpened } from '../support/use-opened.ts'
 
-let service: Service
+const service = useOpened(() => openService({}, { ownClickHouse: true }))
 let tenant: TestBusiness
 beforeAll(async () => {
-  service = await openService({}, { ownClickHouse: true })
   tenant = await createBusiness(service.sql)
 })
-afterAll(() => service.close())
 
 /**
  * Reasons why no call violates a constraint. `again`: a unique violation is a race, which is decided again and never

@@ -1,14 +1,11 @@
 /** What a read of a person returns. */
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { readContact } from '../../src/contacts/read/read-contact.ts'
 import { NOW, identify, identifyFact, openPipeline } from '../support/facts.ts'
-import { type Stack, createBusiness, openStack } from '../support/stack.ts'
+import { createBusiness, openStack } from '../support/stack.ts'
+import { useOpened } from '../support/use-opened.ts'
 
-let stack: Stack
-beforeAll(async () => {
-  stack = await openStack()
-})
-afterAll(() => stack.close())
+const stack = useOpened(openStack)
 
 it.each([100, 101])('lists the newest hundred browsers, oldest first: of %i', async (many) => {
   const { businessId } = await createBusiness(stack.sql)

@@ -1,18 +1,15 @@
 /** A touch, each time a browser comes to the site: one touch, however often and in whatever order it is reported. */
 import fc from 'fast-check'
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { beforeEach, expect, it } from 'vitest'
 import type { Touch } from '../../src/rules/events/facts.ts'
-import { type Stack, createBusiness, openStack } from '../support/stack.ts'
+import { createBusiness, openStack } from '../support/stack.ts'
 import { runs } from '../support/runs.ts'
+import { useOpened } from '../support/use-opened.ts'
 
 const MINUTE = 60_000
 const V = 'a'.repeat(32)
-let stack: Stack
+const stack = useOpened(openStack)
 let businessId: string
-beforeAll(async () => {
-  stack = await openStack()
-})
-afterAll(() => stack.close())
 beforeEach(async () => {
   ;({ businessId } = await createBusiness(stack.sql))
 })

@@ -1,21 +1,20 @@
 /** Postgres reads from our array literals exactly what was written into them, whatever the texts contain. */
 import * as fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { arrayLiteral, writeColumns } from '../../src/stores/write-columns.ts'
 import { faultKind } from '../../src/stores/postgres.ts'
 import { type Pipeline, eventFact, openPipeline, track } from '../support/facts.ts'
-import { type Stack, createBusiness, openStack } from '../support/stack.ts'
+import { createBusiness, openStack } from '../support/stack.ts'
 import { runs } from '../support/runs.ts'
+import { useOpened } from '../support/use-opened.ts'
 
-let stack: Stack
+const stack = useOpened(openStack)
 let pipeline: Pipeline
 let businessId: string
 beforeAll(async () => {
-  stack = await openStack()
   pipeline = await openPipeline(stack.sql)
   ;({ businessId } = await createBusiness(stack.sql))
 })
-afterAll(() => stack.close())
 
 const PIECES = [
   '"',

@@ -1,3 +1,4 @@
+// @long
 /** Bodies of imports at their limits: whatever one business sends, the live calls of another one are answered meanwhile. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { MAX_CELL, MAX_COLUMNS } from '../../src/imports/read-csv.ts'

@@ -1,25 +1,24 @@
 /** Destinations that hang or are slow do not hold up the others. */
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest'
+import { afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest'
 import { claimDeliveries } from '../../src/deliveries/claim-deliveries.ts'
 import { observeDeliveries } from '../../src/deliveries/observe-deliveries.ts'
 import { runDeliveries } from '../../src/deliveries/run-deliveries.ts'
 import { createLogger } from '../../src/log.ts'
 import { createMetrics } from '../../src/metrics.ts'
 import { type Pipeline, eventFact, openPipeline, track } from '../support/facts.ts'
-import { type Stack, createBusiness, openStack } from '../support/stack.ts'
+import { createBusiness, openStack } from '../support/stack.ts'
 import { LOOPBACK_GUARD, SECRETS_KEY, addTo } from './delivery-lab.ts'
 import { OK, type Platform, openPlatform } from './platform.ts'
 import { PATIENCE_MS } from '../support/at-load.ts'
+import { useOpened } from '../support/use-opened.ts'
 
-let stack: Stack
+const stack = useOpened(openStack)
 let pipeline: Pipeline
 let platform: Platform
 let businessId: string
 beforeAll(async () => {
-  stack = await openStack()
   pipeline = await openPipeline(stack.sql)
 })
-afterAll(() => stack.close())
 beforeEach(async () => {
   await stack.sql`delete from destinations`
   ;({ businessId } = await createBusiness(stack.sql))

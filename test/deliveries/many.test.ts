@@ -1,21 +1,18 @@
 /** More conversions than one step takes: they are sent in several steps. */
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { changeDestination } from '../../src/deliveries/change-destination.ts'
 import { findDestination, removeDestination } from '../../src/deliveries/destinations.ts'
 import { dropDeliveries, retryDeliveries } from '../../src/deliveries/handle-deliveries.ts'
 import { purgeDeliveries } from '../../src/deliveries/purge-deliveries.ts'
 import { connectPostgres } from '../../src/stores/postgres.ts'
 import { eventFact, openPipeline, track } from '../support/facts.ts'
-import { type Stack, createBusiness, openStack } from '../support/stack.ts'
+import { createBusiness, openStack } from '../support/stack.ts'
 import { ACTOR, LOOPBACK_GUARD, addTo } from './delivery-lab.ts'
+import { useOpened } from '../support/use-opened.ts'
 
-let stack: Stack
+const stack = useOpened(openStack)
 let businessId: string
 let destination: string
-beforeAll(async () => {
-  stack = await openStack()
-})
-afterAll(() => stack.close())
 beforeEach(async () => {
   ;({ businessId } = await createBusiness(stack.sql))
   destination = await addTo(stack.sql, businessId, 'webhook')

@@ -1,22 +1,21 @@
 /** Which deliveries the save that records an event queues, and for which destinations. */
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { claimDeliveries } from '../../src/deliveries/claim-deliveries.ts'
 import { findDestination, removeDestination, updateDestination } from '../../src/deliveries/destinations.ts'
 import { NOW, type Pipeline, batch, eventFact, identify, identifyFact, openPipeline, track } from '../support/facts.ts'
-import { type Stack, createBusiness, openStack } from '../support/stack.ts'
+import { createBusiness, openStack } from '../support/stack.ts'
 import { ACTOR, addTo, addVisitor, readDeliveries } from './delivery-lab.ts'
+import { useOpened } from '../support/use-opened.ts'
 
 const DAY = 86_400_000
 const ANN = { email: 'ann@x.io' }
-let stack: Stack
+const stack = useOpened(openStack)
 let pipeline: Pipeline
 let businessId: string
 let annId: string
 beforeAll(async () => {
-  stack = await openStack()
   pipeline = await openPipeline(stack.sql)
 })
-afterAll(() => stack.close())
 beforeEach(async () => {
   ;({ businessId } = await createBusiness(stack.sql))
   annId = (await pipeline.identify(identify(businessId, identifyFact(ANN)))).contactId

@@ -1,6 +1,6 @@
 /** Senders against a platform that accepts, refuses, hangs and breaks off. */
 import { createHmac } from 'node:crypto'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { findDestination, updateDestination } from '../../src/deliveries/destinations.ts'
 import { claimDeliveries } from '../../src/deliveries/claim-deliveries.ts'
 import { observeDeliveries } from '../../src/deliveries/observe-deliveries.ts'
@@ -13,24 +13,23 @@ import { guardOf } from '../../src/outbound/target-guard.ts'
 import { createLogger } from '../../src/log.ts'
 import { createMetrics } from '../../src/metrics.ts'
 import { NOW, type Pipeline, eventFact, openPipeline, track } from '../support/facts.ts'
-import { type Stack, createBusiness, openStack } from '../support/stack.ts'
+import { createBusiness, openStack } from '../support/stack.ts'
 import { LOOPBACK_GUARD, SECRETS, SECRETS_KEY, addTo, addVisitor, makeDue, readDeliveries } from './delivery-lab.ts'
 import { OK, type Platform, json, openPlatform } from './platform.ts'
 import { PATIENCE_MS } from '../support/at-load.ts'
+import { useOpened } from '../support/use-opened.ts'
 
 const ANN = { email: 'ann@x.io', phone: '972500000001', phoneRead: true, platformCustomerId: 'C-1' }
 const ALL = { settings: { all: true } }
-let stack: Stack
+const stack = useOpened(openStack)
 let pipeline: Pipeline
 let platform: Platform
 let businessId: string
 let stop = new AbortController()
 let running: Promise<unknown>[] = []
 beforeAll(async () => {
-  stack = await openStack()
   pipeline = await openPipeline(stack.sql)
 })
-afterAll(() => stack.close())
 beforeEach(async () => {
   await stack.sql`delete from deliveries`
   ;({ businessId } = await createBusiness(stack.sql))

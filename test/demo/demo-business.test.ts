@@ -1,17 +1,16 @@
 /** Which business `admin demo` fills when none is named. */
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { beforeAll, beforeEach, expect, it } from 'vitest'
 import { storeSettings } from '../../src/businesses/businesses.ts'
 import { chooseDemoBusiness } from '../../src/demo/demo-business.ts'
 import { type Pipeline, eventFact, openPipeline, track } from '../support/facts.ts'
-import { type Stack, createBusiness, openStack } from '../support/stack.ts'
+import { createBusiness, openStack } from '../support/stack.ts'
+import { useOpened } from '../support/use-opened.ts'
 
-let stack: Stack
+const stack = useOpened(openStack)
 let pipeline: Pipeline
 beforeAll(async () => {
-  stack = await openStack()
   pipeline = await openPipeline(stack.sql)
 })
-afterAll(() => stack.close())
 beforeEach(async () => {
   await stack.sql`update businesses set removed_at = now() where removed_at is null`
 })

@@ -4,22 +4,19 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { readConfig } from '../../src/config.ts'
 import { runFrontDoor } from '../../src/front-door/run-front-door.ts'
 import { streamKey } from '../../src/stream/keys.ts'
 import { speakTo } from '../front-door/http-client.ts'
 import { eventFact, track } from '../support/facts.ts'
 import { openService } from '../support/service.ts'
-import { createBusiness as makeBusiness, openStack, type Stack } from '../support/stack.ts'
+import { createBusiness as makeBusiness, openStack } from '../support/stack.ts'
 import { type Ran, runAdminQuietly } from './run-admin.ts'
 import { PATIENCE_MS } from '../support/at-load.ts'
+import { useOpened } from '../support/use-opened.ts'
 
-let stack: Stack
-beforeAll(async () => {
-  stack = await openStack({}, { ownClickHouse: true })
-})
-afterAll(() => stack.close())
+const stack = useOpened(() => openStack({}, { ownClickHouse: true }))
 
 /** Runs a command. Words in single quotes stay together. */
 function admin(command: string, config = stack.config): Promise<Ran> {

@@ -2,20 +2,19 @@
  * Hostile input is stored or refused, and never causes a 5xx. Stored input comes back as it was sent, except for NUL
  * and surrogates (see the decisions).
  */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { type Speak, speakTo } from '../front-door/http-client.ts'
-import { type Service, openService } from '../support/service.ts'
+import { openService } from '../support/service.ts'
 import { type TestBusiness, createBusiness } from '../support/stack.ts'
+import { useOpened } from '../support/use-opened.ts'
 
-let service: Service
+const service = useOpened(() => openService({}, { ownClickHouse: true }))
 let speak: Speak
 let business: TestBusiness
 beforeAll(async () => {
-  service = await openService({}, { ownClickHouse: true })
   speak = speakTo(service.url)
   business = await createBusiness(service.sql)
 })
-afterAll(() => service.close())
 
 const post = (path: string, said: { json?: unknown; raw?: string }) =>
   speak('POST', path, {

@@ -1,18 +1,15 @@
 /** Migrations that are interrupted, or that run at the same time as others. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createLogger } from '../../src/log.ts'
 import { migrate, pendingMigrations } from '../../src/migrate/migrate.ts'
 import type { ClickHouseClient } from '../../src/stores/clickhouse.ts'
 import { connectPostgres } from '../../src/stores/postgres.ts'
 import { openStack, type Stack } from '../support/stack.ts'
+import { useOpened } from '../support/use-opened.ts'
 
 const log = createLogger({ level: 'silent', name: 'test' })
-let stack: Stack
-beforeAll(async () => {
-  stack = await openStack({}, { ownClickHouse: true })
-})
-afterAll(() => stack.close())
+const stack = useOpened(() => openStack({}, { ownClickHouse: true }))
 
 async function tables(): Promise<string[]> {
   const query = 'select name from system.tables where database = currentDatabase() order by name'

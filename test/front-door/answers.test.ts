@@ -1,24 +1,23 @@
 /** The contents of answers about events and people, through the whole service. */
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { IdentifyData } from '../../src/front-door/routes/sdk/identify.ts'
 import { BatchData } from '../../src/front-door/routes/sdk/track-batch.ts'
 import { TrackData } from '../../src/front-door/routes/sdk/track.ts'
 import { ContactData, ContactsData } from '../../src/front-door/routes/contacts/reply-schemas.ts'
 import { containing } from '../rules/containing.ts'
-import { openService, type Service } from '../support/service.ts'
+import { openService } from '../support/service.ts'
 import { createBusiness, type TestBusiness } from '../support/stack.ts'
 import { type Speak, speakTo } from './http-client.ts'
 import { anyText, dataOf } from './reply-shape.ts'
+import { useOpened } from '../support/use-opened.ts'
 
-let service: Service
+const service = useOpened(openService)
 let speak: Speak
 let tenant: TestBusiness
 beforeAll(async () => {
-  service = await openService()
   speak = speakTo(service.url)
 })
-afterAll(() => service.close())
 beforeEach(async () => {
   tenant = await createBusiness(service.sql, { country: 'IL', currency: 'EUR' })
 })

@@ -1,24 +1,23 @@
 /** `GET /api/analytics/attribution`, through the whole service. */
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { AttributionData } from '../../src/front-door/routes/analytics/attribution.ts'
-import { openService, type Service } from '../support/service.ts'
+import { openService } from '../support/service.ts'
 import { createBusiness, type TestBusiness } from '../support/stack.ts'
 import { BROWSER, type Speak, speakTo } from './http-client.ts'
 import { dataOf } from './reply-shape.ts'
 import { atLoad } from '../support/at-load.ts'
+import { useOpened } from '../support/use-opened.ts'
 
 const DAY = 86_400_000
 const VISITOR = 'd'.repeat(32)
 const ADA = { email: 'ada@example.com' }
-let service: Service
+const service = useOpened(() => openService({}, { ownClickHouse: true }))
 let speak: Speak
 let tenant: TestBusiness
 beforeAll(async () => {
-  service = await openService({}, { ownClickHouse: true })
   speak = speakTo(service.url)
   tenant = await createBusiness(service.sql)
 })
-afterAll(() => service.close())
 
 const ask = (query = '', key = tenant.secretKey) => speak('GET', `/api/analytics/attribution${query}`, { key })
 const read = async (query = '') =>

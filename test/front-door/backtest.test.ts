@@ -1,24 +1,21 @@
 /** `POST /api/campaigns/{id}/backtest` and the requests that follow it (campaigns, "Reading"). */
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { BacktestData, StartedBacktestData } from '../../src/front-door/routes/campaigns/backtest-schemas.ts'
 import type { Backtest } from '../../src/campaigns/backtest/backtest-store.ts'
 import { PATIENCE_MS } from '../support/at-load.ts'
-import { type Service, openService } from '../support/service.ts'
+import { openService } from '../support/service.ts'
 import { newVisitor } from '../web-events/web-lab.ts'
 import { BROWSER, speakTo } from './http-client.ts'
 import { dataOf } from './reply-shape.ts'
 import { type SimulationClient, openClient, send } from './simulation-client.ts'
+import { useOpened } from '../support/use-opened.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
 
-let service: Service
+const service = useOpened(() => openService({ PUBLIC_URL: 'https://shop.example' }))
 let client: SimulationClient
-beforeAll(async () => {
-  service = await openService({ PUBLIC_URL: 'https://shop.example' })
-})
-afterAll(() => service.close())
 beforeEach(async () => {
   client = await openClient(service)
 })

@@ -2,17 +2,14 @@
 import { readFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { gunzipSync } from 'node:zlib'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openService, type Service } from '../support/service.ts'
+import { describe, expect, it } from 'vitest'
+import { openService } from '../support/service.ts'
 import { speakTo } from './http-client.ts'
+import { useOpened } from '../support/use-opened.ts'
 
 const built = readFileSync(new URL('../../src/sdk/browser/sluice.js', import.meta.url), 'utf8')
 
-let service: Service
-beforeAll(async () => {
-  service = await openService()
-})
-afterAll(() => service.close())
+const service = useOpened(openService)
 
 interface Raw {
   status: number

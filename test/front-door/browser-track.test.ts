@@ -2,24 +2,23 @@
  * `sluice.track` at the front door: who may call it, what is accepted, and what is recorded (decisions, "Callers
  * without a secret key").
  */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { MAX_AGE_MS } from '../../src/front-door/routes/browser/read-browser-event.ts'
 import { fillVisitor } from '../support/fill-visitor.ts'
-import { type Service, openService } from '../support/service.ts'
+import { openService } from '../support/service.ts'
 import { type TestBusiness, createBusiness } from '../support/stack.ts'
 import { BROWSER, type Said, type Speak, speakTo } from './http-client.ts'
 import { PATIENCE_MS } from '../support/at-load.ts'
+import { useOpened } from '../support/use-opened.ts'
 
 const PATH = '/api/sdk/browser/track'
-let service: Service
+const service = useOpened(() => openService({ TRUST_PROXY: 'true' }))
 let speak: Speak
 let shop: TestBusiness
 beforeAll(async () => {
-  service = await openService({ TRUST_PROXY: 'true' })
   speak = speakTo(service.url)
   shop = await createBusiness(service.sql)
 })
-afterAll(() => service.close())
 
 let [addresses, visitors] = [0, 0]
 const fromElsewhere = () => ({ 'x-forwarded-for': `203.0.113.${(addresses += 1)}` })

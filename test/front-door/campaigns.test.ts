@@ -1,22 +1,21 @@
 /** Campaigns over HTTP, from the draft to the report (campaigns, "A campaign", "Status", "Reading"). */
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import * as schemas from '../../src/front-door/routes/campaigns/schemas.ts'
 import { MessageData, MessagesData, SettledData } from '../../src/front-door/routes/messages/schemas.ts'
 import { PATIENCE_MS } from '../support/at-load.ts'
-import { type Service, openService } from '../support/service.ts'
+import { openService } from '../support/service.ts'
 import { type TestBusiness, createBusiness } from '../support/stack.ts'
 import { type Answer, type Speak, speakTo } from './http-client.ts'
 import { dataOf } from './reply-shape.ts'
+import { useOpened } from '../support/use-opened.ts'
 
-let service: Service
+const service = useOpened(() => openService({ PUBLIC_URL: 'https://shop.example' }))
 let speak: Speak
 let tenant: TestBusiness
 beforeAll(async () => {
-  service = await openService({ PUBLIC_URL: 'https://shop.example' })
   speak = speakTo(service.url)
 })
-afterAll(() => service.close())
 beforeEach(async () => {
   tenant = await createBusiness(service.sql)
 })

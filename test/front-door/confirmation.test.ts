@@ -1,23 +1,20 @@
 /** Double opt-in: `"email": "pending"`, and the page on which a person confirms. */
 import { randomUUID } from 'node:crypto'
 import * as fc from 'fast-check'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { CONFIRM_MS } from '../../src/front-door/routes/unsubscribe/confirm.ts'
 import { MAX_CONFIRMATIONS } from '../../src/messages/confirmations/ask-confirmation.ts'
 import { readConfirmation, writeConfirmation } from '../../src/messages/confirmations/token.ts'
 import { loadMessageKey } from '../../src/messages/message-key.ts'
 import { inTransaction } from '../../src/stores/transaction.ts'
 import { openMailServer } from '../messages/channels/mail-server.ts'
-import { type Service, openService } from '../support/service.ts'
+import { openService } from '../support/service.ts'
 import { type SimulationClient, openClient } from './simulation-client.ts'
+import { useOpened } from '../support/use-opened.ts'
 
-let service: Service
+const service = useOpened(() => openService({ PUBLIC_URL: 'https://shop.example', ALLOW_LOOPBACK_TARGETS: 'true' }))
 let client: SimulationClient
 let contactId: string
-beforeAll(async () => {
-  service = await openService({ PUBLIC_URL: 'https://shop.example', ALLOW_LOOPBACK_TARGETS: 'true' })
-})
-afterAll(() => service.close())
 beforeEach(async () => {
   client = await openClient(service)
   contactId = await identify({ identity: { email: 'ada@x.io' } })

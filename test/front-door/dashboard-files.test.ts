@@ -2,9 +2,10 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { PAGE_PATHS } from '../../src/dashboard/src/pages.ts'
-import { openService, type Service } from '../support/service.ts'
+import { openService } from '../support/service.ts'
+import { useOpened } from '../support/use-opened.ts'
 
 const BUILT = new URL('../../src/dashboard/built/', import.meta.url)
 const index = readFileSync(new URL('index.html', BUILT), 'utf8')
@@ -14,11 +15,7 @@ const bodyOf = ({ body }: Raw): string =>
 const assets = readdirSync(new URL('assets/', BUILT))
 const script = assets.find((name) => name.startsWith('vendor-')) ?? ''
 
-let service: Service
-beforeAll(async () => {
-  service = await openService()
-})
-afterAll(() => service.close())
+const service = useOpened(openService)
 
 interface Raw {
   status: number

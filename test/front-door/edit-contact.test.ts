@@ -1,22 +1,21 @@
 /** Editing a contact, through the whole service (decisions, "Reading back": PATCH). */
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { EditedData } from '../../src/front-door/routes/contacts/reply-schemas.ts'
 import { QueuedData } from '../../src/front-door/routes/reply-fields.ts'
-import { openService, type Service } from '../support/service.ts'
+import { openService } from '../support/service.ts'
 import { createBusiness, type TestBusiness } from '../support/stack.ts'
 import { ASYNC, type Answer, type Speak, speakTo } from './http-client.ts'
 import { dataOf } from './reply-shape.ts'
 import { PATIENCE_MS } from '../support/at-load.ts'
+import { useOpened } from '../support/use-opened.ts'
 
-let service: Service
+const service = useOpened(() => openService({ ANSWER_TIMEOUT_MS: '60000' }))
 let speak: Speak
 let tenant: TestBusiness
 beforeAll(async () => {
-  service = await openService({ ANSWER_TIMEOUT_MS: '60000' })
   speak = speakTo(service.url)
 })
-afterAll(() => service.close())
 beforeEach(async () => {
   tenant = await createBusiness(service.sql, { country: 'IL' })
 })

@@ -1,7 +1,7 @@
 /** Providers report the outcomes of messages (campaigns, "Channels"). */
 import { createHmac } from 'node:crypto'
 import * as fc from 'fast-check'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { FORGED_CALLBACKS } from '../../src/front-door/access/charge.ts'
 import { BODY_LIMITS } from '../../src/front-door/http/read-body.ts'
 import { MAX_FACTS } from '../../src/messages/callbacks/receive-callback.ts'
@@ -11,20 +11,19 @@ import { findSuppressed } from '../../src/messages/suppressions/find-suppressed.
 import { LEAST_MESSAGES } from '../../src/rules/messages/too-many-refusals.ts'
 import { SECRETS_KEY } from '../deliveries/delivery-lab.ts'
 import { runs } from '../support/runs.ts'
-import { type Service, openService } from '../support/service.ts'
+import { openService } from '../support/service.ts'
 import { type TestBusiness, createBusiness } from '../support/stack.ts'
 import { type Said, type Speak, speakTo } from './http-client.ts'
+import { useOpened } from '../support/use-opened.ts'
 
 const PUBLIC_URL = 'https://mail.example.com/sluice'
 
-let service: Service
+const service = useOpened(() => openService({ PUBLIC_URL, SECRETS_KEY, TRUST_PROXY: 'true' }))
 let speak: Speak
 let tenant: TestBusiness
 beforeAll(async () => {
-  service = await openService({ PUBLIC_URL, SECRETS_KEY, TRUST_PROXY: 'true' })
   speak = speakTo(service.url)
 })
-afterAll(() => service.close())
 beforeEach(async () => {
   tenant = await createBusiness(service.sql, { rateLimit: 100_000 })
 })

@@ -1,20 +1,19 @@
 /** `POST /api/sdk/identify/batch`: people from a list. */
 import * as fc from 'fast-check'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { readPeople } from '../support/read-people.ts'
 import { runs } from '../support/runs.ts'
-import { type Service, openService } from '../support/service.ts'
+import { openService } from '../support/service.ts'
 import { createBusiness, type TestBusiness } from '../support/stack.ts'
 import { ASYNC, type Said, type Speak, speakTo } from './http-client.ts'
+import { useOpened } from '../support/use-opened.ts'
 
-let service: Service
+const service = useOpened(openService)
 let speak: Speak
 let tenant: TestBusiness
 beforeAll(async () => {
-  service = await openService()
   speak = speakTo(service.url)
 })
-afterAll(() => service.close())
 beforeEach(async () => {
   tenant = await createBusiness(service.sql)
 })

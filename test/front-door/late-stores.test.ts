@@ -11,14 +11,11 @@ import { connectPostgres } from '../../src/stores/postgres.ts'
 import { connectRedis } from '../../src/stores/redis.ts'
 import { type CuttingProxy, openCuttingProxy } from '../faults/cutting-proxy.ts'
 import { PATIENCE_MS } from '../support/at-load.ts'
-import { type Stack, createBusiness, openStack } from '../support/stack.ts'
+import { createBusiness, openStack } from '../support/stack.ts'
 import { type Speak, speakTo } from './http-client.ts'
+import { useOpened } from '../support/use-opened.ts'
 
-let stack: Stack
-beforeAll(async () => {
-  stack = await openStack()
-})
-afterAll(() => stack.close())
+const stack = useOpened(openStack)
 
 it.each(STORES)(
   'the watch notices that %s answers too late, that it does no longer, and that it is away',

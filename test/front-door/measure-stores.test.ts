@@ -1,16 +1,13 @@
 /** The stores on the page for operators: a store that is down is reported as such, and does not delay the others. */
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { createStoreMeter } from '../../src/front-door/health/measure-stores.ts'
 import { connectClickHouse } from '../../src/stores/clickhouse.ts'
 import { connectPostgres } from '../../src/stores/postgres.ts'
 import { connectRedis } from '../../src/stores/redis.ts'
-import { type Stack, openStack } from '../support/stack.ts'
+import { openStack } from '../support/stack.ts'
+import { useOpened } from '../support/use-opened.ts'
 
-let stack: Stack
-beforeAll(async () => {
-  stack = await openStack()
-})
-afterAll(() => stack.close())
+const stack = useOpened(openStack)
 
 it('measures what each needs to answer, and how much it holds', async () => {
   const measured = await createStoreMeter(stack)()

@@ -1,18 +1,15 @@
 /** `/api/messaging`: the settings for all campaigns of a business (campaigns, "A campaign"). */
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { beforeEach, expect, it } from 'vitest'
 import { ROLES } from '../../src/accounts/rights.ts'
 import { MessagingData } from '../../src/front-door/routes/messaging/schemas.ts'
 import { addUser, signIn } from '../dashboard/session-client.ts'
-import { type Service, openService } from '../support/service.ts'
+import { openService } from '../support/service.ts'
 import { type SimulationClient, openClient, send } from './simulation-client.ts'
 import { dataOf, expectShape } from './reply-shape.ts'
+import { useOpened } from '../support/use-opened.ts'
 
-let service: Service
+const service = useOpened(() => openService({}, { withoutWorkers: true }))
 let client: SimulationClient
-beforeAll(async () => {
-  service = await openService({}, { withoutWorkers: true })
-})
-afterAll(() => service.close())
 beforeEach(async () => {
   client = await openClient(service)
 })

@@ -1,17 +1,16 @@
 /** Ids, addresses and values as other systems send them: what they count as, and what warnings say. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { type Service, openService } from '../support/service.ts'
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { openService } from '../support/service.ts'
 import { createBusiness, type TestBusiness } from '../support/stack.ts'
 import { BROWSER, type Speak, speakTo } from './http-client.ts'
+import { useOpened } from '../support/use-opened.ts'
 
-let service: Service
+const service = useOpened(openService)
 let speak: Speak
 let tenant: TestBusiness
 beforeAll(async () => {
-  service = await openService()
   speak = speakTo(service.url)
 })
-afterAll(() => service.close())
 beforeEach(async () => {
   tenant = await createBusiness(service.sql)
 })

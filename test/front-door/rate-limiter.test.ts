@@ -1,22 +1,21 @@
 /** The limiter alone, on a real Redis: the answers to callers at the same time. */
 import { randomUUID } from 'node:crypto'
 import { setImmediate as nextTick, setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest'
+import { beforeAll, expect, it, onTestFinished, vi } from 'vitest'
 import { type RateLimiter, createRateLimiter } from '../../src/front-door/access/rate-limiter.ts'
 import { createLogger } from '../../src/log.ts'
 import { createMetrics } from '../../src/metrics.ts'
 import { connectRedis, whenReady } from '../../src/stores/redis.ts'
-import { type Stack, openStack } from '../support/stack.ts'
+import { openStack } from '../support/stack.ts'
 import { startOwnRedis } from '../workers/own-redis.ts'
 import { PATIENCE_MS } from '../support/at-load.ts'
+import { useOpened } from '../support/use-opened.ts'
 
-let stack: Stack
+const stack = useOpened(openStack)
 let limiter: RateLimiter
 beforeAll(async () => {
-  stack = await openStack()
   limiter = openLimiter()
 })
-afterAll(() => stack.close())
 
 const openLimiter = (redis = stack.redis, timeoutMs = 5000) =>
   createRateLimiter(

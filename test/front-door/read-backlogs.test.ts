@@ -1,14 +1,11 @@
 /** The age of the oldest request that waits for a worker. */
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { readBacklogs } from '../../src/front-door/health/read-backlogs.ts'
 import { streamKey } from '../../src/stream/keys.ts'
-import { type Stack, openStack } from '../support/stack.ts'
+import { openStack } from '../support/stack.ts'
+import { useOpened } from '../support/use-opened.ts'
 
-let stack: Stack
-beforeAll(async () => {
-  stack = await openStack()
-})
-afterAll(() => stack.close())
+const stack = useOpened(openStack)
 
 const NOW = 1_800_000_000_000
 

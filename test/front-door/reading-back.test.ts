@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { CampaignData, CampaignsData, PublishedData } from '../../src/front-door/routes/campaigns/schemas.ts'
 import { CustomFieldsData } from '../../src/front-door/routes/custom-fields.ts'
 import {
@@ -15,20 +15,19 @@ import {
   SubscriptionsData,
   TimelineData,
 } from '../../src/front-door/routes/contacts/reply-schemas.ts'
-import { openService, type Service } from '../support/service.ts'
+import { openService } from '../support/service.ts'
 import { createBusiness, type TestBusiness } from '../support/stack.ts'
 import { type Answer, type Speak, speakTo } from './http-client.ts'
 import { anyText, dataOf } from './reply-shape.ts'
 import { PATIENCE_MS } from '../support/at-load.ts'
+import { useOpened } from '../support/use-opened.ts'
 
-let service: Service
+const service = useOpened(openService)
 let speak: Speak
 let tenant: TestBusiness
 beforeAll(async () => {
-  service = await openService()
   speak = speakTo(service.url)
 })
-afterAll(() => service.close())
 beforeEach(async () => {
   tenant = await createBusiness(service.sql, { country: 'IL' })
 })

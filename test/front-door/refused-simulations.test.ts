@@ -1,16 +1,13 @@
 /** Reasons to refuse a simulation (campaigns, "Reading"). */
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { beforeEach, expect, it } from 'vitest'
 import { readSimulation } from '../../src/front-door/routes/campaigns/read-simulation.ts'
-import { type Service, openService } from '../support/service.ts'
+import { openService } from '../support/service.ts'
 import { type SimulationClient, openClient } from './simulation-client.ts'
+import { useOpened } from '../support/use-opened.ts'
 
-let service: Service
+const service = useOpened(() => openService({ PUBLIC_URL: 'https://shop.example' }))
 let client: SimulationClient
-beforeAll(async () => {
-  service = await openService({ PUBLIC_URL: 'https://shop.example' })
-})
-afterAll(() => service.close())
 beforeEach(async () => {
   client = await openClient(service)
 })

@@ -2,25 +2,24 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest'
+import { afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest'
 import { type FrontDoor, runFrontDoor } from '../../src/front-door/run-front-door.ts'
 import { connectRedis, type Redis } from '../../src/stores/redis.ts'
 import { atLoad } from '../support/at-load.ts'
-import { createBusiness, openStack, type Stack, type TestBusiness } from '../support/stack.ts'
+import { createBusiness, openStack, type TestBusiness } from '../support/stack.ts'
 import { type OwnRedis, startOwnRedis } from '../workers/own-redis.ts'
 import { ASYNC, type Speak, speakTo } from './http-client.ts'
+import { useOpened } from '../support/use-opened.ts'
 
-let stack: Stack
+const stack = useOpened(openStack)
 let tenant: TestBusiness
 let redis: OwnRedis
 let frontDoor: FrontDoor
 let speak: Speak
 let command: Redis
 beforeAll(async () => {
-  stack = await openStack()
   tenant = await createBusiness(stack.sql)
 })
-afterAll(() => stack.close())
 beforeEach(async () => {
   redis = await startOwnRedis(['--enable-protected-configs', 'yes'])
   command = connectRedis(redis.url, 'command')

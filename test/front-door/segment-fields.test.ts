@@ -1,19 +1,16 @@
 /** The fields that a rule can read, as a picker offers them (segments, "Endpoints"). */
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { SegmentFieldsData } from '../../src/front-door/routes/segments/schemas.ts'
 import { runFrontDoor } from '../../src/front-door/run-front-door.ts'
 import { describeField } from '../../src/contacts/read/list-custom-fields.ts'
-import { type Service, openService } from '../support/service.ts'
+import { openService } from '../support/service.ts'
 import { type TestBusiness, createBusiness } from '../support/stack.ts'
 import { speakTo } from './http-client.ts'
 import { dataOf } from './reply-shape.ts'
+import { useOpened } from '../support/use-opened.ts'
 
-let service: Service
+const service = useOpened(openService)
 let tenant: TestBusiness
-beforeAll(async () => {
-  service = await openService()
-})
-afterAll(() => service.close())
 beforeEach(async () => {
   tenant = await createBusiness(service.sql)
 })

@@ -1,5 +1,5 @@
 /** Segments over HTTP, through the whole service (segments, "Endpoints"). */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import {
   ChangesData,
   DeletedSegmentData,
@@ -12,19 +12,18 @@ import {
 } from '../../src/front-door/routes/segments/schemas.ts'
 import { ContactData, ContactListData } from '../../src/front-door/routes/contacts/reply-schemas.ts'
 import { runFrontDoor } from '../../src/front-door/run-front-door.ts'
-import { type Service, openService } from '../support/service.ts'
+import { openService } from '../support/service.ts'
 import { type TestBusiness, createBusiness } from '../support/stack.ts'
 import { type Answer, type Speak, speakTo } from './http-client.ts'
 import { anyText, dataOf } from './reply-shape.ts'
+import { useOpened } from '../support/use-opened.ts'
 
-let service: Service
+const service = useOpened(openService)
 let speak: Speak
 let tenant: TestBusiness
 beforeAll(async () => {
-  service = await openService()
   speak = speakTo(service.url)
 })
-afterAll(() => service.close())
 beforeEach(async () => {
   tenant = await createBusiness(service.sql, { country: 'IL' })
 })

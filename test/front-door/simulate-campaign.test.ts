@@ -1,17 +1,14 @@
 /** `POST /api/campaigns/{id}/simulate` (campaigns, "Reading"). */
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { shareOf } from '../../src/rules/campaigns/stable-hash.ts'
-import { type Service, openService } from '../support/service.ts'
+import { openService } from '../support/service.ts'
 import { type Simulated, type SimulationClient, openClient, send } from './simulation-client.ts'
+import { useOpened } from '../support/use-opened.ts'
 
-let service: Service
+const service = useOpened(() => openService({ PUBLIC_URL: 'https://shop.example' }))
 let client: SimulationClient
-beforeAll(async () => {
-  service = await openService({ PUBLIC_URL: 'https://shop.example' })
-})
-afterAll(() => service.close())
 beforeEach(async () => {
   client = await openClient(service)
 })

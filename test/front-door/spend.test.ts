@@ -1,23 +1,22 @@
 /** Spend over HTTP: with a key, and as a file with a session. */
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { MAX_DELETED, MAX_SPEND_ROWS } from '../../src/analytics/spend.ts'
 import { AttributionData } from '../../src/front-door/routes/analytics/attribution.ts'
 import { DeletedData, SavedData, SpendData } from '../../src/front-door/routes/spend/schemas.ts'
 import { type SessionClient, addUser, signIn } from '../dashboard/session-client.ts'
-import { type Service, openService } from '../support/service.ts'
+import { openService } from '../support/service.ts'
 import { type TestBusiness, createBusiness } from '../support/stack.ts'
 import { type Answer, type Speak, speakTo } from './http-client.ts'
 import { dataOf } from './reply-shape.ts'
+import { useOpened } from '../support/use-opened.ts'
 
-let service: Service
+const service = useOpened(() => openService({}, { ownClickHouse: true }))
 let speak: Speak
 let tenant: TestBusiness
 let marketer: SessionClient
 beforeAll(async () => {
-  service = await openService({}, { ownClickHouse: true })
   speak = speakTo(service.url)
 })
-afterAll(() => service.close())
 let users = 0
 beforeEach(async () => {
   tenant = await createBusiness(service.sql, { currency: 'EUR', timezone: 'America/New_York' })

@@ -1,16 +1,13 @@
 /** `POST /api/subscriptions/batch` (campaigns, "Consent"). */
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { MAX_CHOICES, readChoice } from '../../src/front-door/routes/contacts/subscriptions-batch.ts'
-import { type Service, openService } from '../support/service.ts'
+import { openService } from '../support/service.ts'
 import { type TestBusiness, createBusiness } from '../support/stack.ts'
 import { speakTo } from './http-client.ts'
+import { useOpened } from '../support/use-opened.ts'
 
-let service: Service
+const service = useOpened(openService)
 let tenant: TestBusiness
-beforeAll(async () => {
-  service = await openService()
-})
-afterAll(() => service.close())
 beforeEach(async () => {
   tenant = await createBusiness(service.sql, { rateLimit: 100_000 })
 })

@@ -1,5 +1,5 @@
 /** Suppressed addresses over HTTP (campaigns, "Channels"). */
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import {
   AddedData,
   LiftedData,
@@ -11,19 +11,18 @@ import { findSuppressed } from '../../src/messages/suppressions/find-suppressed.
 import { MAX_LIFTED } from '../../src/messages/suppressions/lift.ts'
 import { MAX_SUPPRESSIONS } from '../../src/messages/suppressions/suppress.ts'
 import type { AddressChannel, SuppressionReason } from '../../src/rules/messages/suppression.ts'
-import { type Service, openService } from '../support/service.ts'
+import { openService } from '../support/service.ts'
 import { type TestBusiness, createBusiness } from '../support/stack.ts'
 import { type Answer, type Speak, speakTo } from './http-client.ts'
 import { dataOf } from './reply-shape.ts'
+import { useOpened } from '../support/use-opened.ts'
 
-let service: Service
+const service = useOpened(openService)
 let speak: Speak
 let tenant: TestBusiness
 beforeAll(async () => {
-  service = await openService()
   speak = speakTo(service.url)
 })
-afterAll(() => service.close())
 beforeEach(async () => {
   tenant = await createBusiness(service.sql, { country: 'IL' })
 })

@@ -1,24 +1,23 @@
 /** Templates over HTTP (campaigns, "Templates"). */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import {
   DeletedTemplateData,
   PreviewTemplateData,
   SavedTemplateData,
   TemplatesData,
 } from '../../src/front-door/routes/templates/schemas.ts'
-import { type Service, openService } from '../support/service.ts'
+import { openService } from '../support/service.ts'
 import { type TestBusiness, createBusiness } from '../support/stack.ts'
 import { type Answer, type Speak, speakTo } from './http-client.ts'
 import { dataOf } from './reply-shape.ts'
+import { useOpened } from '../support/use-opened.ts'
 
-let service: Service
+const service = useOpened(() => openService({ PUBLIC_URL: 'https://mail.example.com/' }))
 let speak: Speak
 let tenant: TestBusiness
 beforeAll(async () => {
-  service = await openService({ PUBLIC_URL: 'https://mail.example.com/' })
   speak = speakTo(service.url)
 })
-afterAll(() => service.close())
 beforeEach(async () => {
   tenant = await createBusiness(service.sql, { rateLimit: 100_000 })
 })

@@ -1,15 +1,12 @@
 /** `POST /api/campaigns/{id}/test` (campaigns, "Reading"). */
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { MAX_CAMPAIGN_TESTS } from '../../src/campaigns/test-campaign.ts'
-import { type Service, openService } from '../support/service.ts'
+import { openService } from '../support/service.ts'
 import { type SimulationClient, openClient, send } from './simulation-client.ts'
+import { useOpened } from '../support/use-opened.ts'
 
-let service: Service
+const service = useOpened(() => openService({ PUBLIC_URL: 'https://shop.example' }))
 let client: SimulationClient
-beforeAll(async () => {
-  service = await openService({ PUBLIC_URL: 'https://shop.example' })
-})
-afterAll(() => service.close())
 beforeEach(async () => {
   client = await openClient(service)
 })

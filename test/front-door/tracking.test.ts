@@ -1,6 +1,6 @@
 /** Tracked addresses over HTTP: where they lead, and what a visit records (campaigns, "Reading"). */
 import { hash } from 'node:crypto'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { LINK_LIMITS } from '../../src/front-door/access/charge.ts'
 import {
   VISITS_A_MINUTE,
@@ -15,21 +15,20 @@ import { connectRedis } from '../../src/stores/redis.ts'
 import type { NewIngestRequest } from '../../src/stream/publish/submit.ts'
 import { PATIENCE_MS } from '../support/at-load.ts'
 import { readPeople } from '../support/read-people.ts'
-import { type Service, openService } from '../support/service.ts'
+import { openService } from '../support/service.ts'
 import { type TestBusiness, createBusiness } from '../support/stack.ts'
 import { BROWSER, type Speak, speakTo } from './http-client.ts'
+import { useOpened } from '../support/use-opened.ts'
 
-let service: Service
+const service = useOpened(() => openService({ PUBLIC_URL: 'https://shop.example', TRUST_PROXY: 'true' }))
 let speak: Speak
 let key: MessageKey
 let tenant: TestBusiness
 let sent: { messageId: string; contactId: string; html: string }
 beforeAll(async () => {
-  service = await openService({ PUBLIC_URL: 'https://shop.example', TRUST_PROXY: 'true' })
   speak = speakTo(service.url)
   key = await loadMessageKey(service.sql)
 })
-afterAll(() => service.close())
 beforeEach(async () => {
   tenant = await createBusiness(service.sql)
   sent = await sendMail()

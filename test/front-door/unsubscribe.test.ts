@@ -1,6 +1,6 @@
 /** The page that the links in messages lead to (campaigns, "Channels"). */
 import { createHash } from 'node:crypto'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { LINK_LIMITS } from '../../src/front-door/access/charge.ts'
 import { runFrontDoor } from '../../src/front-door/run-front-door.ts'
 import { type MessageKey, loadMessageKey } from '../../src/messages/message-key.ts'
@@ -8,21 +8,20 @@ import type { MessageChannel } from '../../src/messages/templates/template.ts'
 import { MAX_OWN_CHOICES, ONE_CLICK_METHOD, PAGE_METHOD } from '../../src/messages/unsubscribe/read-preferences.ts'
 import { writeToken } from '../../src/messages/unsubscribe/token.ts'
 import type { Subscriptions } from '../../src/rules/events/facts.ts'
-import { type Service, openService } from '../support/service.ts'
+import { openService } from '../support/service.ts'
 import { type TestBusiness, createBusiness, openStack } from '../support/stack.ts'
 import { type Answer, type Said, type Speak, speakTo } from './http-client.ts'
+import { useOpened } from '../support/use-opened.ts'
 
-let service: Service
+const service = useOpened(() => openService({ TRUST_PROXY: 'true' }))
 let speak: Speak
 let key: MessageKey
 let tenant: TestBusiness
 let contactId: string
 beforeAll(async () => {
-  service = await openService({ TRUST_PROXY: 'true' })
   speak = speakTo(service.url)
   key = await loadMessageKey(service.sql)
 })
-afterAll(() => service.close())
 beforeEach(async () => {
   tenant = await createBusiness(service.sql, { name: 'Shop & <b>"Sons"</b>' })
   contactId = await identify({ email: 'ada@example.com' })

@@ -1,5 +1,5 @@
 /** From a page view in a browser to the enrolment (campaigns, "A campaign"). */
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { findBusinesses } from '../../src/businesses/find-business.ts'
 import type { AppContext, RequestContext } from '../../src/front-door/app-context.ts'
 import { MAX_FIRED, MAX_TIMES, fireWebTriggers } from '../../src/front-door/routes/browser/fire-web-triggers.ts'
@@ -10,21 +10,20 @@ import { MAX_WEB_CAMPAIGNS } from '../../src/rules/campaigns/web-trigger.ts'
 import type { WebHit } from '../../src/rules/visitors/web-facts.ts'
 import type { NewIngestRequest } from '../../src/stream/publish/submit.ts'
 import { PATIENCE_MS, atLoad } from '../support/at-load.ts'
-import { type Service, openService } from '../support/service.ts'
+import { openService } from '../support/service.ts'
 import { type TestBusiness, createBusiness } from '../support/stack.ts'
 import { newVisitor } from '../web-events/web-lab.ts'
 import { BROWSER, type Answer, type Speak, speakTo } from './http-client.ts'
 import { dataOf } from './reply-shape.ts'
+import { useOpened } from '../support/use-opened.ts'
 
-let service: Service
+const service = useOpened(openService)
 let speak: Speak
 let tenant: TestBusiness
 let visitorId: string
 beforeAll(async () => {
-  service = await openService()
   speak = speakTo(service.url)
 })
-afterAll(() => service.close())
 beforeEach(async () => {
   tenant = await createBusiness(service.sql)
   visitorId = newVisitor()

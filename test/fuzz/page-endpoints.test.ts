@@ -9,8 +9,9 @@ import { type Service, openService } from '../support/service.ts'
 import { type TestBusiness, createBusiness } from '../support/stack.ts'
 import { anyText, anything, maybe, mostly, ofLength } from './make-bodies.ts'
 import { PATIENCE_MS } from '../support/at-load.ts'
+import { runs } from '../support/runs.ts'
 
-const RUNS = 300
+const RUNS = runs(300)
 
 let service: Service
 let business: TestBusiness

@@ -5,27 +5,26 @@ import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { promisify } from 'node:util'
 import * as fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { runtimeCommand } from '../../src/embedded/processes/run-engine.ts'
 import { type Answer, ASYNC, type Speak, speakTo } from '../front-door/http-client.ts'
 import { startFrontDoor } from '../support/front-door-process.ts'
-import { type Service, openService } from '../support/service.ts'
+import { openService } from '../support/service.ts'
 import { type TestBusiness, createBusiness } from '../support/stack.ts'
 import { runs } from '../support/runs.ts'
+import { useOpened } from '../support/use-opened.ts'
 
-let service: Service
+const service = useOpened(openService)
 let speak: Speak
 let tenant: TestBusiness
 let contactId: string
 beforeAll(async () => {
-  service = await openService()
   speak = speakTo(service.url)
   tenant = await createBusiness(service.sql)
   const json = { event: 'e', identity: { email: 'ann@x.io' } }
   const answer = await speak('POST', '/api/sdk/track', { key: tenant.secretKey, json })
   contactId = String(answer.body.data['contactId'])
 })
-afterAll(() => service.close())
 
 const PIECES = [
   "'",

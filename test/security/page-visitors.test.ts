@@ -3,20 +3,19 @@
  * what these bring (decisions, "Callers without a secret key"). With `confirmed`, nothing; with `open`, what
  * docs/security.md lists.
  */
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { addTo } from '../deliveries/delivery-lab.ts'
 import { BROWSER, type Speak, speakTo } from '../front-door/http-client.ts'
-import { type Service, openService } from '../support/service.ts'
+import { openService } from '../support/service.ts'
 import { type TestBusiness, createBusiness } from '../support/stack.ts'
+import { useOpened } from '../support/use-opened.ts'
 
-let service: Service
+const service = useOpened(() => openService({ TRUST_PROXY: 'true' }))
 let speak: Speak
 let shop: TestBusiness
 beforeAll(async () => {
-  service = await openService({ TRUST_PROXY: 'true' })
   speak = speakTo(service.url)
 })
-afterAll(() => service.close())
 beforeEach(async () => {
   shop = await createBusiness(service.sql)
   await addTo(service.sql, shop.businessId, 'webhook', { settings: { all: true } })

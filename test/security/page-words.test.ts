@@ -4,21 +4,20 @@
  * decisions, "Callers without a secret key". With `open`, exactly what the contract allows is possible. With
  * `confirmed`, none of it affects a person whom servers have used.
  */
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { PAGE_IDENTIFY, type PageIdentify } from '../../src/rules/state.ts'
 import { runAdminQuietly } from '../end-to-end/run-admin.ts'
 import { BROWSER, type Speak, speakTo } from '../front-door/http-client.ts'
-import { type Service, openService } from '../support/service.ts'
+import { openService } from '../support/service.ts'
 import { type TestBusiness, createBusiness } from '../support/stack.ts'
+import { useOpened } from '../support/use-opened.ts'
 
-let service: Service
+const service = useOpened(() => openService({ TRUST_PROXY: 'true' }))
 let speak: Speak
 let business: TestBusiness
 beforeAll(async () => {
-  service = await openService({ TRUST_PROXY: 'true' })
   speak = speakTo(service.url)
 })
-afterAll(() => service.close())
 
 type Fields = Record<string, unknown>
 interface Identified {

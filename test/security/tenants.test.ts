@@ -4,7 +4,7 @@
  * fails.
  */
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { PAGE_PATHS } from '../../src/dashboard/src/pages.ts'
 import { listRoutes } from '../../src/front-door/app.ts'
 import { hashEmail, writeConfirmation } from '../../src/messages/confirmations/token.ts'
@@ -14,8 +14,9 @@ import { writeLinkToken, writeOpenToken } from '../../src/messages/tracking/toke
 import { writeToken } from '../../src/messages/unsubscribe/token.ts'
 import { SECRETS_KEY } from '../deliveries/delivery-lab.ts'
 import { type Answer, BROWSER, type Said, type Speak, speakTo } from '../front-door/http-client.ts'
-import { type Service, openService } from '../support/service.ts'
+import { openService } from '../support/service.ts'
 import { type TestBusiness, createBusiness } from '../support/stack.ts'
+import { useOpened } from '../support/use-opened.ts'
 
 /**
  * A business with a person, a field, a campaign, a segment, a template, identifications, and a second page of a
@@ -35,13 +36,12 @@ interface Tenant extends TestBusiness {
   identificationsCursor: string
 }
 
-let service: Service
+const service = useOpened(() => openService({ TRUST_PROXY: 'true', SECRETS_KEY }))
 let speak: Speak
 let mine: Tenant
 let theirs: Tenant
 let theirsBefore: string
 beforeAll(async () => {
-  service = await openService({ TRUST_PROXY: 'true', SECRETS_KEY })
   speak = speakTo(service.url)
   mine = await openTenant('mine')
   theirs = await openTenant('theirs')
@@ -49,7 +49,6 @@ beforeAll(async () => {
   await service.shipped()
   theirsBefore = await allOf(theirs)
 })
-afterAll(() => service.close())
 
 /** Both businesses have the same person, with the same email, phone, customer id, key and visitor. */
 const PERSON = { email: 'ann@x.io', phone: '+972541234567', platformCustomerId: 7 }

@@ -1,6 +1,6 @@
 /** Creating, changing and deleting segments: the rules that saves evaluate follow the definitions. */
 import fc from 'fast-check'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import type { Actor } from '../../src/audit/audit.ts'
 import type { ResolvedRule, Rule } from '../../src/rules/segments/rule.ts'
 import { createSegment } from '../../src/segments/create-segment.ts'
@@ -10,14 +10,11 @@ import { readSegment } from '../../src/segments/list-segments.ts'
 import { changeBusiness } from '../../src/segments/change-business.ts'
 import { updateSegment } from '../../src/segments/update-segment.ts'
 import { runs } from '../support/runs.ts'
-import { type Stack, createBusiness, openStack } from '../support/stack.ts'
+import { createBusiness, openStack } from '../support/stack.ts'
+import { useOpened } from '../support/use-opened.ts'
 
-let stack: Stack
+const stack = useOpened(openStack)
 let businessId: string
-beforeAll(async () => {
-  stack = await openStack()
-})
-afterAll(() => stack.close())
 beforeEach(async () => {
   ;({ businessId } = await createBusiness(stack.sql))
 })

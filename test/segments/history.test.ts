@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { pino } from 'pino'
 import { uuidv7 } from 'uuidv7'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import type { Cause, SegmentChangeRow } from '../../src/outbox/segment-change-row.ts'
 import type { PageQuery } from '../../src/segments/read-members.ts'
 import { type SegmentChange, readChanges } from '../../src/segments/read-changes.ts'
@@ -10,20 +10,17 @@ import { readHistory } from '../../src/segments/read-history.ts'
 import { readMembersAt } from '../../src/segments/read-members-at.ts'
 import { connectClickHouse } from '../../src/stores/clickhouse.ts'
 import { runs } from '../support/runs.ts'
-import { type Stack, createBusiness, openStack } from '../support/stack.ts'
+import { createBusiness, openStack } from '../support/stack.ts'
 import { type TestSegment, insertSegment } from './segments-support.ts'
+import { useOpened } from '../support/use-opened.ts'
 
 const DAY = 86_400_000
 const T0 = Date.UTC(2026, 2, 1, 9, 30)
 const log = pino({ level: 'silent' })
 
-let stack: Stack
+const stack = useOpened(openStack)
 let businessId: string
 let segment: TestSegment
-beforeAll(async () => {
-  stack = await openStack()
-})
-afterAll(() => stack.close())
 beforeEach(renew)
 
 async function renew(): Promise<void> {

@@ -1,6 +1,6 @@
 /** Members at the moment when the caller has its answer (segments, "Membership"), through the pipeline and Postgres. */
 import { uuidv7 } from 'uuidv7'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import {
   NOW,
   type Pipeline,
@@ -14,19 +14,18 @@ import {
   track,
 } from '../support/facts.ts'
 import { connectPostgres } from '../../src/stores/postgres.ts'
-import { type Stack, createBusiness, openStack } from '../support/stack.ts'
+import { createBusiness, openStack } from '../support/stack.ts'
 import { type TestSegment, changesOf, insertSegment, membersOf, sizeOf } from './segments-support.ts'
+import { useOpened } from '../support/use-opened.ts'
 
 const DAY = 86_400_000
 const ANN = { email: 'ann@x.io' }
-let stack: Stack
+const stack = useOpened(openStack)
 let pipeline: Pipeline
 let businessId: string
 beforeAll(async () => {
-  stack = await openStack()
   pipeline = await openPipeline(stack.sql)
 })
-afterAll(() => stack.close())
 beforeEach(async () => {
   ;({ businessId } = await createBusiness(stack.sql))
 })

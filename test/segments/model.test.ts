@@ -1,20 +1,19 @@
 /** Random calls, worker steps and clocks: after each, all data about segments in Postgres is exact. */
 import * as fc from 'fast-check'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { runs } from '../support/runs.ts'
-import { type Stack, openStack } from '../support/stack.ts'
+import { openStack } from '../support/stack.ts'
 import { type Snapshot, findFaults, readSnapshot, show } from './model/check-memberships.ts'
 import { changesByTime } from './model/evaluate.ts'
 import { type World, beginLife, buildAll, live, openWorld, settle } from './model/live.ts'
 import { type Life, type Step, life } from './model/steps.ts'
+import { useOpened } from '../support/use-opened.ts'
 
-let stack: Stack
+const stack = useOpened(openStack)
 let world: World
 beforeAll(async () => {
-  stack = await openStack()
   world = await openWorld(stack.sql)
 })
-afterAll(() => stack.close())
 
 const ofOne = { other: false, isReplay: false, back: 0 }
 /**

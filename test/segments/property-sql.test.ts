@@ -1,18 +1,15 @@
 /** ClickHouse reads the same values from the properties of events as JavaScript, whichever way a text is read. */
 import * as fc from 'fast-check'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { keysOf, valueOf } from '../../src/analytics/breakdown.ts'
 import { namesOf, valueAt } from '../../src/rules/segments/reading/property-path.ts'
 import { readableJson } from '../../src/segments/clickhouse/json-sql.ts'
 import { PROPERTIES, eventPropertySql } from '../../src/segments/clickhouse/windows-sql.ts'
 import { runs } from '../support/runs.ts'
-import { type Stack, openStack } from '../support/stack.ts'
+import { openStack } from '../support/stack.ts'
+import { useOpened } from '../support/use-opened.ts'
 
-let stack: Stack
-beforeAll(async () => {
-  stack = await openStack()
-})
-afterAll(() => stack.close())
+const stack = useOpened(openStack)
 
 const PATHS = ['a', 'b', 'a.b', 'a.0', '0', 'b.a.0.b', '\\.', '"', 'a"', '\\', 'é', '{', 'a:', '']
 const name = fc.constantFrom('a', 'b', '.', '0', '"', 'a"', '\\', 'é', '{', 'a:', '', 'x"a')

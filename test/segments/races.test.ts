@@ -1,20 +1,19 @@
 /**
  * Two partitions change facts of one person at the same time, each with its own cached contacts: no membership is lost.
  */
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import type { Rule } from '../../src/rules/segments/rule.ts'
 import { NOW, type Pipeline, type RequestContext, batch, eventFact, openPipeline, track } from '../support/facts.ts'
-import { type Stack, createBusiness, openStack } from '../support/stack.ts'
+import { createBusiness, openStack } from '../support/stack.ts'
 import { findFaults, readSnapshot } from './model/check-memberships.ts'
 import { insertSegment } from './segments-support.ts'
+import { useOpened } from '../support/use-opened.ts'
 
-let stack: Stack
+const stack = useOpened(openStack)
 let owners: [Pipeline, Pipeline]
 beforeAll(async () => {
-  stack = await openStack()
   owners = [await openPipeline(stack.sql), await openPipeline(stack.sql)]
 })
-afterAll(() => stack.close())
 
 type Input = Parameters<typeof eventFact>[2]
 /** Returns what each of the two sends in a round. */

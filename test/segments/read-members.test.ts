@@ -1,18 +1,15 @@
 /** The list of members, page by page. Rows are written as saves and the segment worker write them. */
 import fc from 'fast-check'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { readMembers } from '../../src/segments/read-members.ts'
 import { runs } from '../support/runs.ts'
-import { type Stack, createBusiness, openStack } from '../support/stack.ts'
+import { createBusiness, openStack } from '../support/stack.ts'
 import { type TestSegment, insertSegment } from './segments-support.ts'
+import { useOpened } from '../support/use-opened.ts'
 
-let stack: Stack
+const stack = useOpened(openStack)
 let businessId: string
 let segment: TestSegment
-beforeAll(async () => {
-  stack = await openStack()
-})
-afterAll(() => stack.close())
 beforeEach(async () => {
   ;({ businessId } = await createBusiness(stack.sql))
   segment = await insertSegment(stack.sql, businessId, { tag: 'vip', operator: 'has' })

@@ -2,25 +2,24 @@
  * Entering or leaving a segment starts campaigns, in the save of the change; and how the answer to a call reports it.
  */
 import { pino } from 'pino'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { NO_DEFINITION } from '../../src/campaigns/campaign.ts'
 import type { NewCampaign } from '../../src/campaigns/create-campaign.ts'
 import { draftCampaign, publishDraft } from '../support/campaigns.ts'
 import { settleDue } from '../../src/segments/settle-due.ts'
 import { NOW, type Pipeline, batch, eventFact, openPipeline, track } from '../support/facts.ts'
-import { type Stack, createBusiness, openStack } from '../support/stack.ts'
+import { createBusiness, openStack } from '../support/stack.ts'
 import { type TestSegment, insertSegment } from './segments-support.ts'
+import { useOpened } from '../support/use-opened.ts'
 
 const DAY = 86_400_000
 const ANN = { email: 'ann@x.io' }
-let stack: Stack
+const stack = useOpened(openStack)
 let pipeline: Pipeline
 let businessId: string
 beforeAll(async () => {
-  stack = await openStack()
   pipeline = await openPipeline(stack.sql)
 })
-afterAll(() => stack.close())
 beforeEach(async () => {
   ;({ businessId } = await createBusiness(stack.sql))
 })

@@ -1,7 +1,7 @@
 /** The work of the segment worker: changes by time, and the members of new or edited rules. */
 import { pino } from 'pino'
 import { uuidv7 } from 'uuidv7'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { buildMembers } from '../../src/segments/build-members.ts'
 import { foldSizes } from '../../src/segments/fold-sizes.ts'
 import { logSwitched } from '../../src/segments/log-switched.ts'
@@ -11,17 +11,17 @@ import { saveSettled } from '../../src/segments/save-settled.ts'
 import type { SegmentDeps } from '../../src/segments/segment-deps.ts'
 import { settleDue } from '../../src/segments/settle-due.ts'
 import { NOW, type Pipeline, batch, eventFact, openPipeline, track } from '../support/facts.ts'
-import { type Stack, createBusiness, openStack } from '../support/stack.ts'
+import { createBusiness, openStack } from '../support/stack.ts'
 import { type TestSegment, changesOf, insertSegment, membersOf, sizeOf } from './segments-support.ts'
+import { useOpened } from '../support/use-opened.ts'
 
 const DAY = 86_400_000
-let stack: Stack
+const stack = useOpened(openStack)
 let pipeline: Pipeline
 let businessId: string
 let clock = NOW
 let deps: SegmentDeps
 beforeAll(async () => {
-  stack = await openStack()
   pipeline = await openPipeline(stack.sql)
   deps = {
     sql: stack.sql,
@@ -31,7 +31,6 @@ beforeAll(async () => {
     now: () => clock,
   }
 })
-afterAll(() => stack.close())
 beforeEach(async () => {
   clock = NOW
   ;({ businessId } = await createBusiness(stack.sql))

@@ -1,19 +1,16 @@
 /** A connection to a Redis that no longer answers (stores/redis.ts). */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { connectRedis, whenReady } from '../../src/stores/redis.ts'
-import { type Stack, openStack } from '../support/stack.ts'
+import { openStack } from '../support/stack.ts'
 import { startProxy } from '../workers/own-redis.ts'
 import { atLoad } from '../support/at-load.ts'
+import { useOpened } from '../support/use-opened.ts'
 
 /** The role `limiter` has the shortest time limit. */
 const SILENT_MS = 1000
 
-let stack: Stack
-beforeAll(async () => {
-  stack = await openStack()
-})
-afterAll(() => stack.close())
+const stack = useOpened(openStack)
 
 it('a silent connection is closed with its unanswered commands, and opened again', async () => {
   const proxy = await startProxy(new URL(stack.redisUrl))

@@ -1,24 +1,21 @@
 /** Loops are woken when work becomes due, but do not depend on it (stores/wake-ups.ts). */
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { createLogger } from '../../src/log.ts'
 import { type Redis, connectRedis } from '../../src/stores/redis.ts'
 import { type WakeUps, listenForWakeUps, wake } from '../../src/stores/wake-ups.ts'
 import { PATIENCE_MS } from '../support/at-load.ts'
-import { type Stack, openStack } from '../support/stack.ts'
+import { openStack } from '../support/stack.ts'
+import { useOpened } from '../support/use-opened.ts'
 
 const log = createLogger({ level: 'silent', name: 'test' })
 const never = new AbortController().signal
 /** Longer than any test takes. */
 const LONG_MS = 3_600_000
 
-let stack: Stack
+const stack = useOpened(openStack)
 let redis: Redis
 let listener: Redis
 let wakeUps: WakeUps
-beforeAll(async () => {
-  stack = await openStack()
-})
-afterAll(() => stack.close())
 beforeEach(async () => {
   redis = connectRedis(stack.redisUrl, 'command')
   listener = connectRedis(stack.redisUrl, 'subscribe')

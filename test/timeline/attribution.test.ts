@@ -2,7 +2,7 @@
  * The touches to which a purchase is attributed: from the data that browsers and callers send, through Postgres, to the
  * views.
  */
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { MAX_ATTRIBUTION_ROWS, readAttribution } from '../../src/analytics/attribution.ts'
 import { openReader } from '../../src/analytics/read-rows.ts'
 import type { Identity, Touch } from '../../src/rules/events/facts.ts'
@@ -20,21 +20,20 @@ import {
   track,
 } from '../support/facts.ts'
 import { createBusiness } from '../support/stack.ts'
-import { eraseAll, type Lab, openLab, query, save, shipAll } from './lab.ts'
+import { eraseAll, openLab, query, save, shipAll } from './lab.ts'
+import { useOpened } from '../support/use-opened.ts'
 
 const DAY = 86_400_000
 const T0 = Date.parse('2026-03-01T00:00:00Z')
 const [V, W] = ['a'.repeat(32), 'b'.repeat(32)]
 const ANN = { email: 'ann@x.io' }
 const BOB = { email: 'bob@x.io' }
-let lab: Lab
+const lab = useOpened(openLab)
 let pipeline: Pipeline
 let businessId: string
 beforeAll(async () => {
-  lab = await openLab()
   pipeline = await openPipeline(lab.sql)
 })
-afterAll(() => lab.close())
 beforeEach(async () => {
   ;({ businessId } = await createBusiness(lab.sql))
 })

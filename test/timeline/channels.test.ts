@@ -1,17 +1,14 @@
 /** The channel of a touch: the table in docs/analytics.md, row by row. */
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { TOUCH_CHANNELS } from '../../src/analytics/attribution.ts'
 import type { Touch } from '../../src/rules/events/facts.ts'
 import { insertStates } from '../../src/stores/insert-states.ts'
 import { columnsOf } from '../../src/timeline/shipping/send-touches.ts'
-import { type Lab, newBusiness, openLab, query } from './lab.ts'
+import { newBusiness, openLab, query } from './lab.ts'
+import { useOpened } from '../support/use-opened.ts'
 
 const businessId = newBusiness()
-let lab: Lab
-beforeAll(async () => {
-  lab = await openLab()
-})
-afterAll(() => lab.close())
+const lab = useOpened(openLab)
 
 /** [channel, utm_source, utm_medium, referrer, click ids, utm_campaign] */
 const CAME: [

@@ -1,20 +1,18 @@
+// @serial
 /** The engagement score of a person: the formula, in the view and as the API reads it. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { beforeEach, expect, it } from 'vitest'
 import { connectClickHouse } from '../../src/stores/clickhouse.ts'
 import { readEngagement } from '../../src/timeline/reading/read-engagement.ts'
 import { link, newVisitor } from '../web-events/web-lab.ts'
-import { addContact, erase, eraseAll, type Lab, merge, newBusiness, openLab, query, save, shipAll } from './lab.ts'
+import { addContact, erase, eraseAll, merge, newBusiness, openLab, query, save, shipAll } from './lab.ts'
 import { atLoad } from '../support/at-load.ts'
+import { useOpened } from '../support/use-opened.ts'
 
 const DAY = 86_400_000
-let lab: Lab
+const lab = useOpened(openLab)
 let business: string
-beforeAll(async () => {
-  lab = await openLab()
-})
-afterAll(() => lab.close())
 beforeEach(() => {
   business = newBusiness()
 })

@@ -1,13 +1,14 @@
 // @long
 /** Visitors in ClickHouse: they match Postgres, whatever the order of arrival, and are deleted with the person. */
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { beforeAll, beforeEach, expect, it } from 'vitest'
 import { forgetVisitors } from '../../src/erasure/forget-visitors.ts'
 import { insertStates } from '../../src/stores/insert-states.ts'
 import { shipOutbox } from '../../src/timeline/shipping/ship-outbox.ts'
 import { NOW, type Pipeline, browser, browserFact, identify, identifyFact, openPipeline } from '../support/facts.ts'
 import { fillVisitor } from '../support/fill-visitor.ts'
 import { createBusiness } from '../support/stack.ts'
-import { eraseAll, type Lab, openLab } from './lab.ts'
+import { eraseAll, openLab } from './lab.ts'
+import { useOpened } from '../support/use-opened.ts'
 
 /** A server may choose any name for its visitors. */
 const ODD = `it's "odd" \\ {id:UUID} ?`
@@ -19,14 +20,12 @@ const TOUCH = {
   utm: { source: 'news', id: 'spring-1' },
   clickIds: { gclid: 'g' },
 }
-let lab: Lab
+const lab = useOpened(openLab)
 let pipeline: Pipeline
 let businessId: string
 beforeAll(async () => {
-  lab = await openLab()
   pipeline = await openPipeline(lab.sql)
 })
-afterAll(() => lab.close())
 beforeEach(async () => {
   ;({ businessId } = await createBusiness(lab.sql))
 })

@@ -1,18 +1,15 @@
 /** The visits of one contact, against the view of all visits. */
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { createLogger } from '../../src/log.ts'
 import { type Visit, readVisits } from '../../src/timeline/reading/read-visits.ts'
 import { link, newVisitor } from '../web-events/web-lab.ts'
-import { type Lab, newBusiness, openLab, query } from './lab.ts'
+import { newBusiness, openLab, query } from './lab.ts'
+import { useOpened } from '../support/use-opened.ts'
 
 const MINUTE = 60_000
 const T0 = Date.parse('2026-03-01T12:00:00Z')
-let lab: Lab
-beforeAll(async () => {
-  lab = await openLab()
-})
-afterAll(() => lab.close())
+const lab = useOpened(openLab)
 
 const HITS = 400
 /** Pauses in minutes between page views, mostly within a visit. */

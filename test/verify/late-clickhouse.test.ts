@@ -1,23 +1,22 @@
 // @long
 /** `admin verify` waits for a ClickHouse that starts late or is away for a while. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type ClickHouseClient, connectClickHouse } from '../../src/stores/clickhouse.ts'
 import { runAdminQuietly } from '../end-to-end/run-admin.ts'
 import { type CuttingProxy, openCuttingProxy } from '../faults/cutting-proxy.ts'
 import { PATIENCE_MS } from '../support/at-load.ts'
-import { makePeople, openVerifyLab, type People, type VerifyLab } from './verify-lab.ts'
+import { makePeople, openVerifyLab, type People } from './verify-lab.ts'
+import { useOpened } from '../support/use-opened.ts'
 
-let lab: VerifyLab
+const lab = useOpened(openVerifyLab)
 let people: People
 let proxy: CuttingProxy
 let clickhouse: ClickHouseClient
 let said: string[]
 beforeAll(async () => {
-  lab = await openVerifyLab()
   people = await makePeople(lab)
   await lab.shipped()
 })
-afterAll(() => lab?.close())
 beforeEach(async () => {
   proxy = await openCuttingProxy(lab.clickhouseUrl)
   clickhouse = connectClickHouse(proxy.url)

@@ -3,18 +3,15 @@
  * While events arrive, people are merged and some are erased, nothing counts as a difference by mistake. A real
  * difference is found and repaired.
  */
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { speakTo } from '../front-door/http-client.ts'
-import { openService, type Service } from '../support/service.ts'
+import { openService } from '../support/service.ts'
 import { createBusiness } from '../support/stack.ts'
 import { verifyStack } from './verify-lab.ts'
 import { PATIENCE_MS } from '../support/at-load.ts'
+import { useOpened } from '../support/use-opened.ts'
 
-let service: Service
-beforeAll(async () => {
-  service = await openService({}, { ownClickHouse: true })
-})
-afterAll(() => service?.close())
+const service = useOpened(() => openService({}, { ownClickHouse: true }))
 
 interface Storm {
   businessId: string

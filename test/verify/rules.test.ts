@@ -4,19 +4,16 @@
  * ClickHouse has.
  */
 import { uuidv7 } from 'uuidv7'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { streamKey } from '../../src/stream/keys.ts'
 import { insertEvents } from '../../src/timeline/shipping/insert-events.ts'
 import { encodeTimelineRow } from '../../src/outbox/timeline-row.ts'
-import { makePeople, openVerifyLab, type People, recordedEvents, type VerifyLab } from './verify-lab.ts'
+import { makePeople, openVerifyLab, type People, recordedEvents } from './verify-lab.ts'
+import { useOpened } from '../support/use-opened.ts'
 
 // Several runs of `verify` per test. Each takes some hundred milliseconds on an idle machine.
-let lab: VerifyLab
+const lab = useOpened(openVerifyLab)
 let people: People
-beforeAll(async () => {
-  lab = await openVerifyLab()
-})
-afterAll(() => lab?.close())
 // New people for each test, and only they are compared: the damage of other tests remains.
 beforeEach(async () => {
   people = await makePeople(lab)

@@ -2,7 +2,7 @@
 /**
  * Data that cannot be compared is reported, does not prevent the comparison of other contacts, and is not a difference.
  */
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { agrees, toJson, toText } from '../../src/admin/verify/report.ts'
 import { repeatClickHouse } from '../../src/migrate/migrate.ts'
 import type { ClickHouseClient } from '../../src/stores/clickhouse.ts'
@@ -10,14 +10,11 @@ import { insertEvents } from '../../src/timeline/shipping/insert-events.ts'
 import { encodeTimelineRow } from '../../src/outbox/timeline-row.ts'
 import { createBusiness } from '../support/stack.ts'
 import { eventOf } from '../timeline/lab.ts'
-import { makePeople, openVerifyLab, type People, type VerifyLab } from './verify-lab.ts'
+import { makePeople, openVerifyLab, type People } from './verify-lab.ts'
+import { useOpened } from '../support/use-opened.ts'
 
-let lab: VerifyLab
+const lab = useOpened(openVerifyLab)
 let people: People
-beforeAll(async () => {
-  lab = await openVerifyLab()
-})
-afterAll(() => lab?.close())
 // New people for each test, and only they are compared: the damage of other tests remains.
 beforeEach(async () => {
   people = await makePeople(lab)

@@ -1,21 +1,20 @@
 /** A batch of web events on its way from the stream to ClickHouse, interrupted and repeated in every way. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { createLogger } from '../../src/log.ts'
 import { createMetrics } from '../../src/metrics.ts'
 import { type WebDeps, applyWebBatch } from '../../src/web-events/apply-web-batch.ts'
 import { insertHits } from '../../src/web-events/insert-hits.ts'
 import { linesOf, tokenOf } from '../../src/web-events/read-captures.ts'
 import { stampBatch } from '../../src/web-events/stamp-batch.ts'
-import { type Stack, openStack } from '../support/stack.ts'
+import { openStack } from '../support/stack.ts'
 import { T0, captureOf, countRows, hitOf, newBusiness, newVisitor, openWebWorker, query } from './web-lab.ts'
+import { useOpened } from '../support/use-opened.ts'
 
-let stack: Stack
+const stack = useOpened(() => openStack({}, { ownClickHouse: true }))
 let deps: WebDeps
 beforeAll(async () => {
-  stack = await openStack({}, { ownClickHouse: true })
   deps = { sql: stack.sql, clickhouse: stack.clickhouse, log: createLogger({ level: 'silent', name: 'test' }) }
 })
-afterAll(() => stack.close())
 
 const positionOf = async (partition: string) => {
   const [row] = await stack.sql<{ position: string; pending: string | null }[]>`

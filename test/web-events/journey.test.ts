@@ -1,21 +1,20 @@
 /** A browser from its first page to the erasure of its person, through the whole service. */
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { speakTo } from '../front-door/http-client.ts'
-import { openService, type Service } from '../support/service.ts'
+import { openService } from '../support/service.ts'
 import { createBusiness, type TestBusiness } from '../support/stack.ts'
 import { newVisitor, query } from './web-lab.ts'
 import { PATIENCE_MS } from '../support/at-load.ts'
+import { useOpened } from '../support/use-opened.ts'
 
 const BROWSER = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36'
 const headers = { 'user-agent': BROWSER }
 
-let service: Service
+const service = useOpened(openService)
 let business: TestBusiness
 beforeAll(async () => {
-  service = await openService()
   business = await createBusiness(service.sql)
 })
-afterAll(() => service.close())
 
 const ask = (method: string, path: string, json?: object, key?: string) =>
   speakTo(service.url)(method, path, { key, headers, ...(json && { json }) })

@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { createLogger } from '../../src/log.ts'
 import { setWebEventRetention } from '../../src/web-events/set-retention.ts'
-import { type Stack, openStack } from '../support/stack.ts'
+import { openStack } from '../support/stack.ts'
 import { captureOf, hitOf, newBusiness, newVisitor, openWebWorker, query } from './web-lab.ts'
 import { PATIENCE_MS } from '../support/at-load.ts'
+import { useOpened } from '../support/use-opened.ts'
 
-let stack: Stack
-beforeAll(async () => {
-  stack = await openStack({}, { ownClickHouse: true })
-})
-afterAll(() => stack.close())
+const stack = useOpened(() => openStack({}, { ownClickHouse: true }))
 
 const DAY = 86_400_000
 

@@ -4,20 +4,17 @@
  * views.
  */
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { WebHit } from '../../src/rules/visitors/web-facts.ts'
 import { createLogger } from '../../src/log.ts'
 import { insertHits } from '../../src/web-events/insert-hits.ts'
 import { type WebEventLine, linesOf } from '../../src/web-events/read-captures.ts'
-import { type Stack, openStack } from '../support/stack.ts'
+import { openStack } from '../support/stack.ts'
 import { MINUTE, T0, captureOf, hitOf, link, newBusiness, newVisitor, openWebWorker, query } from './web-lab.ts'
 import { runs } from '../support/runs.ts'
+import { useOpened } from '../support/use-opened.ts'
 
-let stack: Stack
-beforeAll(async () => {
-  stack = await openStack({}, { ownClickHouse: true })
-})
-afterAll(() => stack.close())
+const stack = useOpened(() => openStack({}, { ownClickHouse: true }))
 
 /** Inserts each list of hits separately. */
 async function insert(business: string, visitor: string, ...lists: WebHit[][]): Promise<void> {

@@ -3,7 +3,7 @@
  * The partitions of web events: they are separate from live ones, limited, wait for ClickHouse, and move when the
  * number of partitions changes.
  */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createMetrics } from '../../src/metrics.ts'
 import { connectClickHouse } from '../../src/stores/clickhouse.ts'
 import { encodeEntry } from '../../src/stream/decode-entry.ts'
@@ -15,20 +15,17 @@ import { allPartitions, kindOf, partitionOf } from '../../src/stream/partitions/
 import { readPartitionMap } from '../../src/stream/partitions/partition-map.ts'
 import { stuckWebPartitions } from '../../src/stream/partitions/positions.ts'
 import { type WebDeps, applyWebBatch } from '../../src/web-events/apply-web-batch.ts'
-import { type Stack, openStack } from '../support/stack.ts'
+import { openStack } from '../support/stack.ts'
 import { openGate } from '../timeline/gate.ts'
 import { type IngestLab, applyOnce, businessOf, bytesOf, event, log, openIngestLab } from '../workers/ingest-lab.ts'
 import { ACTOR } from '../workers/changing-partitions.ts'
 import { T0, captureOf, countRows, hitOf, newBusiness, newVisitor } from './web-lab.ts'
 import { PATIENCE_MS, atLoad } from '../support/at-load.ts'
+import { useOpened } from '../support/use-opened.ts'
 
-let stack: Stack
+const stack = useOpened(openStack)
 let lab: IngestLab
 let web: WebDeps
-beforeAll(async () => {
-  stack = await openStack()
-})
-afterAll(() => stack.close())
 beforeEach(async () => {
   lab = await openIngestLab(stack.sql, stack.redisUrl)
   web = { sql: stack.sql, clickhouse: stack.clickhouse, log }

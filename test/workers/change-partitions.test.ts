@@ -3,13 +3,13 @@
  * Changing the number of partitions under load: nothing is lost or duplicated, and the order of each business is kept.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { fenceKey, keptKey, streamKey } from '../../src/stream/keys.ts'
 import { acquireLease, renewLease } from '../../src/stream/leases/lease.ts'
 import { allPartitions, partitionOf } from '../../src/stream/partitions/partition-of.ts'
 import { readPartitionMap } from '../../src/stream/partitions/partition-map.ts'
 import { unownedPartitions } from '../../src/stream/partitions/positions.ts'
-import { type Stack, openStack } from '../support/stack.ts'
+import { openStack } from '../support/stack.ts'
 import {
   change,
   checkApplied,
@@ -21,13 +21,10 @@ import {
   untilEmpty,
 } from './changing-partitions.ts'
 import { type IngestLab, applyOnce, batchOf, businessOf, event, openIngestLab } from './ingest-lab.ts'
+import { useOpened } from '../support/use-opened.ts'
 
-let stack: Stack
+const stack = useOpened(openStack)
 let lab: IngestLab
-beforeAll(async () => {
-  stack = await openStack()
-})
-afterAll(() => stack.close())
 beforeEach(async () => {
   lab = await openIngestLab(stack.sql, stack.redisUrl)
 })

@@ -5,21 +5,18 @@
 import { Writable } from 'node:stream'
 import { pino } from 'pino'
 import { uuidv7 } from 'uuidv7'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { INACTIVE } from '../../src/stream/compose-dead-letter.ts'
 import { createSuspects } from '../../workers/suspects.ts'
 import { type Pipeline, batch, eventFact, openPipeline, track } from '../support/facts.ts'
 import { atLoad } from '../support/at-load.ts'
-import { type Stack, createBusiness, openStack } from '../support/stack.ts'
+import { createBusiness, openStack } from '../support/stack.ts'
+import { useOpened } from '../support/use-opened.ts'
 
-let stack: Stack
+const stack = useOpened(openStack)
 let pipeline: Pipeline
 let inactive: string
 let lines: string[]
-beforeAll(async () => {
-  stack = await openStack()
-})
-afterAll(() => stack.close())
 beforeEach(async () => {
   const partition = `clear-${uuidv7()}`
   pipeline = await openPipeline(stack.sql, partition)

@@ -1,22 +1,19 @@
 /** Applied once and in order, whichever process dies in between (design, promises 2, 3 and 6). */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type Redis, connectRedis } from '../../src/stores/redis.ts'
 import { consumePartition } from '../../src/stream/consume/consume.ts'
 import { streamKey } from '../../src/stream/keys.ts'
 import { acquireLease } from '../../src/stream/leases/lease.ts'
 import type { MicroBatch } from '../../src/stream/micro-batch.ts'
 import { type StreamReader, createReader } from '../../src/stream/consume/stream-reader.ts'
-import { type Stack, openStack } from '../support/stack.ts'
+import { openStack } from '../support/stack.ts'
 import { type OwnRedis, startOwnRedis, startProxy } from './own-redis.ts'
 import { type IngestLab, applyOnce, batchOf, businessOf, event, log, numbered, openIngestLab } from './ingest-lab.ts'
 import { PATIENCE_MS, atLoad } from '../support/at-load.ts'
+import { useOpened } from '../support/use-opened.ts'
 
-let stack: Stack
+const stack = useOpened(openStack)
 let lab: IngestLab
-beforeAll(async () => {
-  stack = await openStack()
-})
-afterAll(() => stack.close())
 beforeEach(async () => {
   lab = await openIngestLab(stack.sql, stack.redisUrl)
 })

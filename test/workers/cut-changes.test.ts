@@ -2,20 +2,17 @@
 /** Commands that die, or sleep beyond their time, halfway through a change of the number of partitions. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import * as fc from 'fast-check'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { allPartitions } from '../../src/stream/partitions/partition-of.ts'
 import { readPartitionMap } from '../../src/stream/partitions/partition-map.ts'
-import { type Stack, openStack } from '../support/stack.ts'
+import { openStack } from '../support/stack.ts'
 import { change, checkApplied, lapse, pauseAt, rowsThere, soon, startCaller } from './changing-partitions.ts'
 import { type IngestLab, openIngestLab } from './ingest-lab.ts'
 import { runs } from '../support/runs.ts'
+import { useOpened } from '../support/use-opened.ts'
 
-let stack: Stack
+const stack = useOpened(openStack)
 let lab: IngestLab
-beforeAll(async () => {
-  stack = await openStack()
-})
-afterAll(() => stack.close())
 beforeEach(async () => {
   lab = await openIngestLab(stack.sql, stack.redisUrl)
 })

@@ -1,24 +1,21 @@
 // @long
 /** A worker that gets no answers from Redis releases its partitions, and takes none until it can read again. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { allPartitions } from '../../src/stream/partitions/partition-of.ts'
 import { unownedPartitions } from '../../src/stream/partitions/positions.ts'
 import { rebalanceLeases } from '../../src/stream/leases/rebalance-leases.ts'
 import type { IngestLoops } from '../../src/stream/consume/start-ingest-loops.ts'
 import type { Health } from '../../src/stream/consume/watch-loops.ts'
 import { type CuttingProxy, openCuttingProxy } from '../faults/cutting-proxy.ts'
-import { type Stack, openStack } from '../support/stack.ts'
+import { openStack } from '../support/stack.ts'
 import { type IngestLab, businessOf, event, openIngestLab } from './ingest-lab.ts'
 import { PATIENCE_MS } from '../support/at-load.ts'
+import { useOpened } from '../support/use-opened.ts'
 
-let stack: Stack
+const stack = useOpened(openStack)
 let lab: IngestLab
 let proxy: CuttingProxy
-beforeAll(async () => {
-  stack = await openStack()
-})
-afterAll(() => stack.close())
 beforeEach(async () => {
   lab = await openIngestLab(stack.sql, stack.redisUrl)
   proxy = await openCuttingProxy(stack.redisUrl)

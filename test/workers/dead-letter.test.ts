@@ -1,5 +1,5 @@
 /** Operators handle requests that could not be applied. */
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
+import { afterEach, beforeEach, expect, it } from 'vitest'
 import { uuidv7 } from 'uuidv7'
 import {
   type DeadLetterChange,
@@ -9,15 +9,12 @@ import {
 } from '../../src/stream/dead-letter.ts'
 import type { IngestRequest } from '../../src/stream/entry.ts'
 import { dropDeadLetters } from '../../src/timeline/resync/drop-dead-letters.ts'
-import { type Stack, openStack } from '../support/stack.ts'
+import { openStack } from '../support/stack.ts'
 import { type IngestLab, applyOnce, batchOf, businessOf, event, openIngestLab } from './ingest-lab.ts'
+import { useOpened } from '../support/use-opened.ts'
 
-let stack: Stack
+const stack = useOpened(openStack)
 let lab: IngestLab
-beforeAll(async () => {
-  stack = await openStack()
-})
-afterAll(() => stack.close())
 beforeEach(async () => {
   lab = await openIngestLab(stack.sql, stack.redisUrl)
   await stack.sql`delete from dead_letters`

@@ -2,7 +2,7 @@
  * Waiting requests of an inactive business are set aside without being applied, and replayed on request once it is
  * active again.
  */
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { uuidv7 } from 'uuidv7'
 import { listDeadLetters, replayDeadLetter } from '../../src/stream/dead-letter.ts'
 import { createLogger } from '../../src/log.ts'
@@ -14,20 +14,19 @@ import { insertHits } from '../../src/web-events/insert-hits.ts'
 import { stampBatch } from '../../src/web-events/stamp-batch.ts'
 import { runAdminQuietly } from '../end-to-end/run-admin.ts'
 import { type Answer, type Speak, speakTo } from '../front-door/http-client.ts'
-import { type Service, openService } from '../support/service.ts'
+import { openService } from '../support/service.ts'
 import { type TestBusiness, createBusiness } from '../support/stack.ts'
 import { captureOf, hitOf, newVisitor, openWebWorker } from '../web-events/web-lab.ts'
 import { PATIENCE_MS } from '../support/at-load.ts'
+import { useOpened } from '../support/use-opened.ts'
 
-let service: Service
+const service = useOpened(openService)
 let speak: Speak
 let tenant: TestBusiness
 let neighbour: TestBusiness
 beforeAll(async () => {
-  service = await openService()
   speak = speakTo(service.url)
 })
-afterAll(() => service.close())
 beforeEach(async () => {
   tenant = await createBusiness(service.sql)
   neighbour = await createBusiness(service.sql)

@@ -1,5 +1,5 @@
 /** Which worker has which partitions: fair shares, take-over, graceful hand-over. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { workersKey } from '../../src/stream/keys.ts'
 import {
   type Lease,
@@ -20,16 +20,13 @@ import {
 import { initPartitionMap as handOutAnew } from '../../src/stream/partitions/partition-map.ts'
 import { unownedPartitions } from '../../src/stream/partitions/positions.ts'
 import { type LeaseHolder, rebalanceLeases } from '../../src/stream/leases/rebalance-leases.ts'
-import { type Stack, openStack } from '../support/stack.ts'
+import { openStack } from '../support/stack.ts'
 import { type IngestLab, applyOnce, businessOf, event, openIngestLab } from './ingest-lab.ts'
 import { PATIENCE_MS, atLoad } from '../support/at-load.ts'
+import { useOpened } from '../support/use-opened.ts'
 
-let stack: Stack
+const stack = useOpened(openStack)
 let lab: IngestLab
-beforeAll(async () => {
-  stack = await openStack()
-})
-afterAll(() => stack.close())
 beforeEach(async () => {
   lab = await openIngestLab(stack.sql, stack.redisUrl)
 })

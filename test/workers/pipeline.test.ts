@@ -1,5 +1,5 @@
 /** Faults between load and save: bad data, exceptions, lost replies, other owners (design, promises 2 and 6). */
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { uuidv7 } from 'uuidv7'
 import type { Sql } from '../../src/stores/postgres.ts'
 import type { TrackAnswer } from '../../src/stream/entry.ts'
@@ -7,17 +7,14 @@ import type { MicroBatch } from '../../src/stream/micro-batch.ts'
 import { NOW, type Pipeline, batch, eventFact, identify, identifyFact, openPipeline, track } from '../support/facts.ts'
 import { applyMicroBatch } from '../../workers/pipeline.ts'
 import { readPeople } from '../support/read-people.ts'
-import { type Stack, createBusiness, openStack } from '../support/stack.ts'
+import { createBusiness, openStack } from '../support/stack.ts'
 import { atLoad } from '../support/at-load.ts'
+import { useOpened } from '../support/use-opened.ts'
 
 const ANN = { email: 'ann@x.io' }
-let stack: Stack
+const stack = useOpened(openStack)
 let pipeline: Pipeline
 let businessId: string
-beforeAll(async () => {
-  stack = await openStack()
-})
-afterAll(() => stack.close())
 beforeEach(async () => {
   pipeline = await openPipeline(stack.sql, `faults-${uuidv7()}`)
   // Even on a busy machine, a search gets down to single items.

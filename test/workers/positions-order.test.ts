@@ -1,5 +1,5 @@
 /** Statements that lock several rows of `positions` lock them in the order of their names, so that no two deadlock. */
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
+import { afterEach, beforeEach, expect, it } from 'vitest'
 import { acquireLease, releaseAll } from '../../src/stream/leases/lease.ts'
 import { PARTITION_KINDS, allPartitions } from '../../src/stream/partitions/partition-of.ts'
 import {
@@ -9,16 +9,13 @@ import {
   readPartitionMap,
   switchPartitions,
 } from '../../src/stream/partitions/partition-map.ts'
-import { type Stack, openStack } from '../support/stack.ts'
+import { openStack } from '../support/stack.ts'
 import { PARTITIONS, type IngestLab, openIngestLab } from './ingest-lab.ts'
 import { PATIENCE_MS } from '../support/at-load.ts'
+import { useOpened } from '../support/use-opened.ts'
 
-let stack: Stack
+const stack = useOpened(openStack)
 let lab: IngestLab
-beforeAll(async () => {
-  stack = await openStack()
-})
-afterAll(() => stack.close())
 beforeEach(async () => {
   lab = await openIngestLab(stack.sql, stack.redisUrl)
 })

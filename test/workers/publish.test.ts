@@ -1,23 +1,20 @@
 /** How front doors write to streams: groups, limits, lost replies (design, promises 2 and 7). */
 import { setImmediate as nextTick } from 'node:timers/promises'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Entry } from '../../src/stream/entry.ts'
 import { streamKey } from '../../src/stream/keys.ts'
 import { unpackText } from '../../src/stream/pack-text.ts'
 import { allPartitions, partitionOf } from '../../src/stream/partitions/partition-of.ts'
 import { compareIds } from '../../src/stream/stream-id.ts'
 import { trim } from '../../src/stream/consume/trim.ts'
-import { type Stack, openStack } from '../support/stack.ts'
+import { openStack } from '../support/stack.ts'
 import { type OwnRedis, startLag, startOwnRedis, startProxy } from './own-redis.ts'
 import { type IngestLab, batchOf, businessOf, bytesOf, event, numbered, openIngestLab } from './ingest-lab.ts'
 import { PATIENCE_MS, atLoad } from '../support/at-load.ts'
+import { useOpened } from '../support/use-opened.ts'
 
-let stack: Stack
+const stack = useOpened(openStack)
 let lab: IngestLab
-beforeAll(async () => {
-  stack = await openStack()
-})
-afterAll(() => stack.close())
 beforeEach(async () => {
   lab = await openIngestLab(stack.sql, stack.redisUrl)
 })

@@ -1,22 +1,19 @@
 /** A partition that has work but does not move is reported in /readyz, in the metrics and in the log. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
+import { afterEach, beforeEach, expect, it } from 'vitest'
 import { runFrontDoor } from '../../src/front-door/run-front-door.ts'
 import { streamKey } from '../../src/stream/keys.ts'
 import { findStalled } from '../../src/stream/consume/stalled-partitions.ts'
 import { type Health, watchLoops } from '../../src/stream/consume/watch-loops.ts'
 import { applyMicroBatch } from '../../workers/pipeline.ts'
 import { openPipeline, track, eventFact } from '../support/facts.ts'
-import { type Stack, createBusiness, openStack } from '../support/stack.ts'
+import { createBusiness, openStack } from '../support/stack.ts'
 import { type IngestLab, openIngestLab } from './ingest-lab.ts'
+import { useOpened } from '../support/use-opened.ts'
 
-let stack: Stack
+const stack = useOpened(openStack)
 let lab: IngestLab
-beforeAll(async () => {
-  stack = await openStack()
-})
-afterAll(() => stack.close())
 beforeEach(async () => {
   lab = await openIngestLab(stack.sql, stack.redisUrl)
 })

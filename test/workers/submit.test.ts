@@ -1,19 +1,16 @@
 /** The answers to callers (decisions, "Answering from a stream"). */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { streamKey } from '../../src/stream/keys.ts'
 import { openCuttingProxy } from '../faults/cutting-proxy.ts'
-import { type Stack, openStack } from '../support/stack.ts'
+import { openStack } from '../support/stack.ts'
 import { startLag, startProxy } from './own-redis.ts'
 import { type IngestLab, answerOf, applyOnce, businessOf, event, numbered, openIngestLab } from './ingest-lab.ts'
 import { PATIENCE_MS, atLoad } from '../support/at-load.ts'
+import { useOpened } from '../support/use-opened.ts'
 
-let stack: Stack
+const stack = useOpened(openStack)
 let lab: IngestLab
-beforeAll(async () => {
-  stack = await openStack()
-})
-afterAll(() => stack.close())
 beforeEach(async () => {
   lab = await openIngestLab(stack.sql, stack.redisUrl)
 })

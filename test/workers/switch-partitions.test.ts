@@ -1,5 +1,5 @@
 /** The single transaction that changes the number of partitions. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { streamKey } from '../../src/stream/keys.ts'
 import { acquireLease, readHolders, renewLease } from '../../src/stream/leases/lease.ts'
 import { PARTITION_KINDS, allPartitions } from '../../src/stream/partitions/partition-of.ts'
@@ -10,16 +10,13 @@ import {
   switchPartitions,
 } from '../../src/stream/partitions/partition-map.ts'
 import { readPositions } from '../../src/stream/partitions/positions.ts'
-import { type Stack, openStack } from '../support/stack.ts'
+import { openStack } from '../support/stack.ts'
 import { change } from './changing-partitions.ts'
 import { type IngestLab, openIngestLab } from './ingest-lab.ts'
+import { useOpened } from '../support/use-opened.ts'
 
-let stack: Stack
+const stack = useOpened(openStack)
 let lab: IngestLab
-beforeAll(async () => {
-  stack = await openStack()
-})
-afterAll(() => stack.close())
 beforeEach(async () => {
   lab = await openIngestLab(stack.sql, stack.redisUrl)
 })

@@ -1,20 +1,17 @@
 /** Trimming has a pace of its own: entries that were passed leave the stream, but not with each micro-batch. */
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { raiseFences } from '../../src/stream/partitions/fence.ts'
 import { readKept } from '../../src/stream/consume/kept.ts'
 import { backlogKey, keptKey, streamKey } from '../../src/stream/keys.ts'
 import { createTrimmer, trim } from '../../src/stream/consume/trim.ts'
-import { type Stack, openStack } from '../support/stack.ts'
+import { openStack } from '../support/stack.ts'
 import { PATIENCE_MS } from '../support/at-load.ts'
+import { useOpened } from '../support/use-opened.ts'
 
 const PARTITION = 'live-0'
 const soon = { timeout: PATIENCE_MS, interval: 5 }
 
-let stack: Stack
-beforeAll(async () => {
-  stack = await openStack()
-})
-afterAll(() => stack.close())
+const stack = useOpened(openStack)
 
 const ids = ['1-1', '2-1', '3-1', '4-1']
 beforeEach(async () => {

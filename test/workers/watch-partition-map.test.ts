@@ -1,20 +1,17 @@
 /** How a front door learns of a new partition map, and how it behaves until then. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { raiseFences } from '../../src/stream/partitions/fence.ts'
 import { fenceKey, streamKey } from '../../src/stream/keys.ts'
 import { beginChange, cancelChange, readPartitionMap } from '../../src/stream/partitions/partition-map.ts'
-import { type Stack, openStack } from '../support/stack.ts'
+import { openStack } from '../support/stack.ts'
 import { change, closeAll, queueOnly, soon, untilEmpty } from './changing-partitions.ts'
 import { type OwnRedis, startLag, startOwnRedis } from './own-redis.ts'
 import { type IngestLab, batchOf, businessOf, bytesOf, event, numbered, openIngestLab } from './ingest-lab.ts'
+import { useOpened } from '../support/use-opened.ts'
 
-let stack: Stack
+const stack = useOpened(openStack)
 let lab: IngestLab
-beforeAll(async () => {
-  stack = await openStack()
-})
-afterAll(() => stack.close())
 beforeEach(async () => {
   lab = await openIngestLab(stack.sql, stack.redisUrl)
 })

@@ -1,3 +1,4 @@
+// @long
 /** A business with slow templates delays its own messages, and hardly those of others. */
 import { beforeEach, expect, it, vi } from 'vitest'
 import type { JobResult } from '../../../src/messages/templates/jobs.ts'
