@@ -1,4 +1,5 @@
 /** Changes of a tree. Each returns a new tree, or the same tree when the change is not possible. */
+import { type NestedLists, insertAt, moveItem } from '../../parts/form/nested-list.ts'
 import { type Group, type Leaf, type Node, type Tree, copyOf, isGroup, newGroup } from './tree.ts'
 
 export interface Place {
@@ -31,9 +32,31 @@ function changeWithin(group: Group, id: string, change: (group: Group) => Group)
   return { ...group, nodes: group.nodes.map((node) => (isGroup(node) ? changeWithin(node, id, change) : node)) }
 }
 
-export function insert(tree: Tree, groupId: string, node: Node, at = Infinity): Tree {
-  return changeGroup(tree, groupId, (group) => ({ ...group, nodes: group.nodes.toSpliced(at, 0, node) }))
+/** A group is one list, by its ID. */
+const GROUPS: NestedLists<Tree, string, Node> = {
+  itemsOf: (tree, groupId) => groupOf(tree.root, groupId)?.nodes ?? [],
+  listsIn(tree, { list, at }) {
+    const node = groupOf(tree.root, list)?.nodes[at]
+    return node !== undefined && isGroup(node) ? [node.id] : []
+  },
+  around(tree, groupId) {
+    const place = placeOf(tree, groupId)
+    return place && { list: place.group.id, at: place.at }
+  },
+  withItems: (tree, groupId, nodes) => changeGroup(tree, groupId, (group) => ({ ...group, nodes })),
 }
+
+function groupOf(group: Group, id: string): Group | undefined {
+  if (group.id === id) return group
+  for (const node of group.nodes) {
+    const found = isGroup(node) ? groupOf(node, id) : undefined
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+export const insert = (tree: Tree, groupId: string, node: Node, at = Infinity): Tree =>
+  insertAt(GROUPS, tree, { list: groupId, at }, node)
 
 export function remove(tree: Tree, id: string): Tree {
   return replace(tree, id)
@@ -79,15 +102,7 @@ const holds = (node: Node, id: string): boolean =>
 export function move(tree: Tree, id: string, direction: 'up' | 'down'): Tree {
   const place = placeOf(tree, id)
   if (place === undefined) return tree
-  const { group, at } = place
-  const isUp = direction === 'up'
-  const next = group.nodes[isUp ? at - 1 : at + 1]
-  if (next === undefined) {
-    const outer = placeOf(tree, group.id)
-    return outer === undefined ? tree : moveTo(tree, id, outer.group.id, isUp ? outer.at : outer.at + 1)
-  }
-  if (isGroup(next)) return moveTo(tree, id, next.id, isUp ? next.nodes.length : 0)
-  return moveTo(tree, id, group.id, isUp ? at - 1 : at + 2)
+  return moveItem(GROUPS, tree, { list: place.group.id, at: place.at }, direction)?.value ?? tree
 }
 
 /** Returns the number of groups and `not` around the nodes of this group, including the group itself. */

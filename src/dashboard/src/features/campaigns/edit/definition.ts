@@ -5,6 +5,7 @@
 
 import { type StepType, fieldsOf } from '../../../../../rules/campaigns/steps.ts'
 import { sentListsIn } from '../../../../../rules/campaigns/walk-steps.ts'
+import { type NestedLists, type Place, insertAt, moveItem, removeAt } from '../../../parts/form/nested-list.ts'
 import type { BodyOf, DataOf } from '../../../data-of.ts'
 
 /** While a person edits it, a field may have any value: the server checks it. */
@@ -52,32 +53,32 @@ export function listAt(value: unknown, path: string): unknown[] {
 /** Returns the paths of the lists inside a step, relative to the step. Unknown types of steps have none. */
 export const listsOf = (step: unknown): string[] => sentListsIn(step).map(({ path }) => path)
 
-export interface Place {
-  /** Path of the list. */
-  list: string
-  at: number
-}
+/** Of a step: the path of its list, and its index there. */
+type StepPlace = Place<string>
 
-export function placeOf(path: string): Place {
+export function placeOf(path: string): StepPlace {
   const [, list = '', at] = /^(.*)\[(\d+)\]$/.exec(path) ?? []
   return { list, at: Number(at) }
 }
 
-const pathOf = ({ list, at }: Place): string => `${list}[${at}]`
+const pathOf = ({ list, at }: StepPlace): string => `${list}[${at}]`
 
-/** Returns the step around a list, and which of its lists it is. Undefined for the outermost list. */
-function stepAround(list: string): { path: string; inner: string } | undefined {
-  const [, path, inner] = /^(.*(?:steps|otherwise)\[\d+\])\.(.*)$/.exec(list) ?? []
-  return path === undefined || inner === undefined ? undefined : { path, inner }
+const STEPS: NestedLists<Json, string, unknown> = {
+  itemsOf: listAt,
+  listsIn(value, place) {
+    const path = pathOf(place)
+    return listsOf(getAt(value, path)).map((inner) => `${path}.${inner}`)
+  },
+  around(_, list) {
+    const [, path] = /^(.*(?:steps|otherwise)\[\d+\])\./.exec(list) ?? []
+    return path === undefined ? undefined : placeOf(path)
+  },
+  withItems: setAt,
 }
 
-export const insertStep = (value: Json, { list, at }: Place, step: unknown): Json =>
-  setAt(value, list, listAt(value, list).toSpliced(at, 0, step))
+export const insertStep = (value: Json, place: StepPlace, step: unknown): Json => insertAt(STEPS, value, place, step)
 
-export function removeStep(value: Json, path: string): Json {
-  const { list, at } = placeOf(path)
-  return setAt(value, list, listAt(value, list).toSpliced(at, 1))
-}
+export const removeStep = (value: Json, path: string): Json => removeAt(STEPS, value, placeOf(path))
 
 /** Inserts a copy after the step. The copy has no IDs: the server creates them. */
 export function duplicateStep(value: Json, path: string): Json {
@@ -94,48 +95,10 @@ function withoutIds(step: unknown): unknown {
   }, copy)
 }
 
-/**
- * Moves a step by one place in reading order: past a step, into its lists, from one list to the next, or out of them.
- * Returns the same value when there is no such place.
- */
+/** Moves a step by one place in reading order. Returns the same value when there is no such place. */
 export function moveStep(value: Json, path: string, direction: 'up' | 'down'): { value: Json; path: string } {
-  const to = direction === 'up' ? placeAbove(value, placeOf(path)) : placeBelow(value, placeOf(path))
-  if (to === undefined) return { value, path }
-  return { value: insertStep(removeStep(value, path), to, getAt(value, path)), path: pathOf(to) }
-}
-
-/** Steps above keep their paths when this step is removed. */
-function placeAbove(value: Json, { list, at }: Place): Place | undefined {
-  if (at > 0) {
-    const above = pathOf({ list, at: at - 1 })
-    const last = listsOf(getAt(value, above)).at(-1)
-    if (last === undefined) return { list, at: at - 1 }
-    const inner = `${above}.${last}`
-    return { list: inner, at: listAt(value, inner).length }
-  }
-  const around = stepAround(list)
-  if (around === undefined) return undefined
-  const lists = listsOf(getAt(value, around.path))
-  const before = lists[lists.indexOf(around.inner) - 1]
-  if (before === undefined) return placeOf(around.path)
-  const inner = `${around.path}.${before}`
-  return { list: inner, at: listAt(value, inner).length }
-}
-
-/** The returned place is valid after the step has been removed. */
-function placeBelow(value: Json, { list, at }: Place): Place | undefined {
-  const below = listAt(value, list)[at + 1]
-  if (below !== undefined) {
-    const [first] = listsOf(below)
-    return first === undefined ? { list, at: at + 1 } : { list: `${pathOf({ list, at })}.${first}`, at: 0 }
-  }
-  const around = stepAround(list)
-  if (around === undefined) return undefined
-  const lists = listsOf(getAt(value, around.path))
-  const next = lists[lists.indexOf(around.inner) + 1]
-  if (next !== undefined) return { list: `${around.path}.${next}`, at: 0 }
-  const outer = placeOf(around.path)
-  return { list: outer.list, at: outer.at + 1 }
+  const moved = moveItem(STEPS, value, placeOf(path), direction)
+  return moved === undefined ? { value, path } : { value: moved.value, path: pathOf(moved.place) }
 }
 
 export function newStep(type: StepType): Json {
