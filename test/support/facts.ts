@@ -1,6 +1,7 @@
 /** Facts as the front door passes them on, and a pipeline that applies them without a stream. */
 import { pino } from 'pino'
 import { uuidv7 } from 'uuidv7'
+import { PATIENCE_MS } from './at-load.ts'
 import type { BrowserFact, EventFact, IdentifyFact, Identity } from '../../src/rules/events/facts.ts'
 import { interpret, meaningOfName } from '../../src/rules/events/interpret.ts'
 import type { Sql } from '../../src/stores/postgres.ts'
@@ -122,6 +123,8 @@ export async function openPipeline(sql: Sql, partition = `test-${uuidv7()}`): Pr
     configs: new Map(),
     now: () => NOW,
     contactsOf: createContactCaches(),
+    // On a busy machine, a search that ends too early sets aside all events of the contact.
+    searchMs: PATIENCE_MS,
   }
   let latest = FIRST_ID
   const pipeline: Pipeline = {
