@@ -1,6 +1,6 @@
 /**
- * Applies one micro-batch: load, decide, save, until it is written. The save moves the partition's position in the same transaction as the
- * effects, so an attempt is written completely or not at all, even if a process dies.
+ * Applies one micro-batch: load, decide and save, and again until it is written. The save moves the partition's position
+ * in the same transaction as the effects, so an attempt is written completely or not at all, even if a process dies.
  */
 import type { ContactCache } from '../src/contacts/load/contact-cache.ts'
 import { sendersOf } from '../src/contacts/read/senders-of.ts'

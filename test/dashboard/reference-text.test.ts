@@ -2,16 +2,21 @@
 import { execFileSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
 import { curlExample } from '../../src/dashboard/src/features/reference/curl-example.ts'
-import { fieldsOf } from '../../src/dashboard/src/features/reference/description.ts'
+import { fieldsOf, formsOf, namesIn, type Schema } from '../../src/dashboard/src/features/reference/description.ts'
 import { schemaText } from '../../src/dashboard/src/features/reference/schema-text.ts'
+import { STEP_TYPES } from '../../src/rules/campaigns/steps.ts'
 import { API_ROUTES } from '../../src/front-door/app.ts'
 import { describeApi } from '../../src/front-door/openapi/describe-api.ts'
 
 const document = JSON.parse(JSON.stringify(describeApi(API_ROUTES))) as {
   paths: Record<
     string,
-    Record<string, { security: object[]; requestBody?: { content: Record<string, { example: object }> } }>
+    Record<
+      string,
+      { security: object[]; requestBody?: { content: Record<string, { example: object; schema: Schema }> } }
+    >
   >
+  components: { schemas: Record<string, Schema> }
 }
 
 describe('a curl command', () => {
@@ -71,9 +76,20 @@ it.each([
   [{ anyOf: [{ const: 'a' }, { type: 'number' }, { type: 'null' }] }, '`a` or number'],
   [{ type: 'array', items: { type: 'string' }, maxItems: 50 }, 'array of string, 50 items at most'],
   [{ type: 'string', minLength: 1, maxLength: 256 }, 'string, 1 to 256 characters'],
+  [{ type: 'array', items: { $ref: '#/components/schemas/Step' } }, 'array of `Step`'],
   [{}, 'any'],
 ])('says of %j what may be sent', (schema, said) => {
   expect(schemaText(schema)).toBe(said)
+})
+
+it('names every schema that the body of a campaign refers to, with the forms of each', () => {
+  const { paths, components } = document
+  const { schema } = paths['/api/campaigns']!['post']!.requestBody!.content['application/json']!
+  const names = [...namesIn(schema, components.schemas)]
+  expect(names).toEqual(expect.arrayContaining(['SentStep', 'SentRule']))
+  const types = formsOf(components.schemas['SentStep']!).map(({ properties }) => properties?.['type']?.const)
+  expect(types).toEqual([...STEP_TYPES])
+  expect(names.filter((name) => !(name in components.schemas))).toEqual([])
 })
 
 it('names all fields of a body, those of arrays and of their objects too', () => {

@@ -1,5 +1,6 @@
 /** Orders, revenue and the value of customers. */
 import { trimText } from '../../rules/events/text.ts'
+import { MAX_CURRENCY } from '../../rules/segments/grammar/limits.ts'
 import { readName } from '../../rules/segments/reading/reading.ts'
 import { readRevenueCohorts } from '../revenue-cohorts.ts'
 import { NOTHING, type CurrencyRevenue, readRevenue } from '../revenue.ts'
@@ -7,7 +8,6 @@ import { type ChartStores, showBuckets, toIso } from './chart.ts'
 import { rangeOf, readCohorts } from './cohorts.ts'
 import { type Parameters, readComparedBuckets } from './parameters.ts'
 
-const MAX_CURRENCY = 8
 const NO_TOTAL = { ...NOTHING, repeatCustomers: 0, repeatRate: null }
 
 export function revenueChart(parameters: Parameters) {

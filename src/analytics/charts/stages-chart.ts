@@ -1,8 +1,7 @@
 import { readStageMoves, readStages } from '../stages.ts'
 import { INTERVALS } from '../buckets.ts'
-import { showBuckets } from './chart.ts'
+import { type ChartStores, showBuckets } from './chart.ts'
 import { type Parameters, MAX_BUCKETS, readBuckets, readCalendar, readPeriod } from './parameters.ts'
-import type { ChartStores } from './chart.ts'
 
 export function stagesChart(parameters: Parameters) {
   const calendar = readCalendar(parameters, INTERVALS, 'day')

@@ -14,7 +14,10 @@ export function hintsFor(path: string, language: string, manifest: Manifest): st
   const shellTexts = texts('shell')
   if (shellTexts === undefined) throw new Error(`The dashboard is built without its texts in ${language}`)
   const page = PAGES.find((one) => one.path === path)
-  const { scripts, styles } = filesOf(`src/features/${page?.code[0]}/page.tsx`, manifest)
+  // The page of what is missing has no row.
+  const { scripts, styles } = page
+    ? filesOf(`src/features/${page.code[0]}/page.tsx`, manifest)
+    : { scripts: [], styles: [] }
   const pageTexts = (page?.texts ?? []).flatMap((section) => texts(section) ?? [])
   return [
     ...[...new Set([shellTexts, ...pageTexts, ...scripts])].map(

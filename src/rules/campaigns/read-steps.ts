@@ -74,9 +74,11 @@ function readStep(reading: StepReading, raw: unknown, path: string, level: numbe
   takeObject(reading, raw, path, ['id', 'type', ...fieldsOf(type).map(([name]) => name)])
   const id = readId(reading, raw, path, type)
   const fields = readFields(reading, raw, { path, type, level })
-  if (id === undefined || fields === undefined) return undefined
-  const step = { id, type, ...fields } as Step
-  return step.type !== 'update' || checkUpdate(reading, step, path) ? step : undefined
+  if (fields === undefined) return undefined
+  const step = { id: id ?? '', type, ...fields } as Step
+  // Also when the id has a fault, so that the caller sees both.
+  const isWhole = step.type !== 'update' || checkUpdate(reading, step, path)
+  return isWhole && id !== undefined ? step : undefined
 }
 
 function readId(reading: StepReading, raw: RawObject, path: string, type: StepType): string | undefined {

@@ -36,6 +36,12 @@ export async function runAgainst(options: AgainstOptions): Promise<AgainstReport
   const builds = join(place, `sluice-bench-builds-${process.pid}`)
   await mkdir(builds, { recursive: true, mode: 0o755 })
   const opened: OpenBench[] = []
+  const close = async () => {
+    for (const bench of opened.splice(0)) await bench.close()
+    await rm(builds, { recursive: true, force: true })
+  }
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.once(signal, () => void close().then(() => process.exit(130)))
   try {
     const { commit, folder } = await buildRevision(revision, builds, say)
     for (const sources of [undefined, folder]) {
@@ -49,8 +55,7 @@ export async function runAgainst(options: AgainstOptions): Promise<AgainstReport
       comparisons.push(await compare(comparison, { ours, theirs, rounds, say }))
     return { today, other: commit, rounds, comparisons }
   } finally {
-    for (const bench of opened) await bench.close()
-    await rm(builds, { recursive: true, force: true })
+    await close()
   }
 }
 

@@ -140,7 +140,7 @@ export const RuleSchema: TUnsafe<Rule> = Type.Unsafe(
     $id: 'Rule',
     description:
       `A group or a condition: see \`docs/segments.md\`. At most 32 KiB, ${limits.MAX_CONDITIONS} conditions and ` +
-      `${limits.MAX_LEVELS} levels.`,
+      `${limits.MAX_LEVELS} levels. Null counts as left out.`,
   }),
 )
 

@@ -1,5 +1,6 @@
 /** The parts of this service's OpenAPI document that the page shows. */
 export interface Schema {
+  $ref?: string
   type?: string | string[]
   const?: unknown
   enum?: readonly unknown[]
@@ -45,6 +46,7 @@ export interface DescribedOperation {
 export interface Document {
   info: { title: string; version: string; description: string }
   paths: Record<string, Record<string, DescribedOperation>>
+  components: { schemas: Record<string, Schema> }
   'x-errors': { code: string; status: number; message: string }[]
 }
 
@@ -57,6 +59,8 @@ export interface Description {
   info: Document['info']
   operations: Operation[]
   errors: Document['x-errors']
+  /** Schemas that others refer to, by name. */
+  schemas: Record<string, Schema>
 }
 
 /** Whether a secret key is required, optional, or not accepted. */
@@ -87,3 +91,24 @@ export function fieldsOf(schema: Schema, before = '', depth = 0): Field[] {
     return [{ path, schema: field, isRequired: required.includes(name) }, ...fieldsOf(field, path, depth + 1)]
   })
 }
+
+/** Returns the name of the schema that this one refers to. */
+export const nameOf = ({ $ref }: Schema): string | undefined => $ref?.split('/').at(-1)
+
+/** Returns the names of all schemas to which a schema refers, directly or through others, in the order of their use. */
+export function namesIn(schema: Schema, schemas: Description['schemas'], found = new Set<string>()): Set<string> {
+  const name = nameOf(schema)
+  if (name !== undefined) {
+    const named = schemas[name]
+    if (named === undefined || found.has(name)) return found
+    found.add(name)
+    return namesIn(named, schemas, found)
+  }
+  const { properties = {}, items, anyOf = [] } = schema
+  for (const inner of [...Object.values(properties), ...(items ? [items] : []), ...anyOf])
+    namesIn(inner, schemas, found)
+  return found
+}
+
+/** Returns the forms that a value may have: those of `anyOf`, with the forms of these. */
+export const formsOf = (schema: Schema): Schema[] => (schema.anyOf ? schema.anyOf.flatMap(formsOf) : [schema])

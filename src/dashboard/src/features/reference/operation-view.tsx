@@ -2,7 +2,7 @@
 import { Code } from '../../parts/value/code.tsx'
 import { textsOf } from '../../texts/index.ts'
 import { curlExample } from './curl-example.ts'
-import { type Operation, type Schema, fieldsOf, keyUseOf } from './description.ts'
+import { type Description, type Operation, type Schema, fieldsOf, formsOf, keyUseOf, namesIn } from './description.ts'
 import { Method } from './method.tsx'
 import { Prose } from './prose.tsx'
 import styles from './reference.module.css'
@@ -10,7 +10,7 @@ import { Rows } from './rows.tsx'
 import { schemaText } from './schema-text.ts'
 import { TryIt } from './try-it.tsx'
 
-export function OperationView({ operation }: { operation: Operation }) {
+export function OperationView({ operation, schemas }: { operation: Operation; schemas: Description['schemas'] }) {
   const texts = textsOf('reference')
   const { summary, description, method, path, parameters, requestBody } = operation
   const body = requestBody?.content['application/json']
@@ -48,6 +48,7 @@ export function OperationView({ operation }: { operation: Operation }) {
         <>
           <h2>{texts.body}</h2>
           <Fields schema={body.schema} label={texts.body} />
+          <NamedSchemas schema={body.schema} schemas={schemas} />
           {body.example !== undefined && (
             <Code text={JSON.stringify(body.example, null, 2)} label={texts.bodyExample} />
           )}
@@ -75,6 +76,26 @@ function Fields({ schema, label }: { schema: Schema; label: string }) {
       ])}
     />
   )
+}
+
+/** The schemas that a body refers to by name, each of their forms in a table. A schema may contain itself. */
+function NamedSchemas({ schema, schemas }: { schema: Schema; schemas: Description['schemas'] }) {
+  return [...namesIn(schema, schemas)].map((name) => (
+    <section key={name} className="stack" aria-label={name}>
+      <h3>
+        <code>{name}</code>
+      </h3>
+      {formsOf(schemas[name] ?? {}).map((form, index) =>
+        form.properties === undefined ? (
+          <p key={index}>
+            <Prose text={schemaText(form)} />
+          </p>
+        ) : (
+          <Fields key={index} schema={form} label={`${name} ${index + 1}`} />
+        ),
+      )}
+    </section>
+  ))
 }
 
 function Answers({ responses }: Pick<Operation, 'responses'>) {

@@ -56,7 +56,7 @@ function Opened({ description, opened }: { description: Description; opened: Ope
       {opened === undefined ? (
         <Overview description={description} />
       ) : (
-        <OperationView key={opened.operationId} operation={opened} />
+        <OperationView key={opened.operationId} operation={opened} schemas={description.schemas} />
       )}
     </div>
   )

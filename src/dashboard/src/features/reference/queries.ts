@@ -7,11 +7,11 @@ export const descriptionQuery = queryOptions({
   queryFn: async ({ signal }): Promise<Description> => {
     const response = await fetch('/openapi.json', { signal })
     if (!response.ok) throw new ApiError('internal', response.statusText, { status: response.status })
-    const { info, paths, 'x-errors': errors } = (await response.json()) as Document
+    const { info, paths, components, 'x-errors': errors } = (await response.json()) as Document
     const operations = Object.entries(paths).flatMap(([path, item]) =>
       Object.entries(item).map(([method, operation]) => ({ ...operation, method, path })),
     )
-    return { info, operations, errors }
+    return { info, operations, errors, schemas: components.schemas }
   },
   staleTime: Infinity,
 })

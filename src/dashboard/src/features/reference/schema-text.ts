@@ -1,5 +1,5 @@
 /** Describes the values that a schema allows. */
-import type { Schema } from './description.ts'
+import { type Schema, nameOf } from './description.ts'
 
 /** Returns text such as: integer, 1 to 500, default `50`. Literal values are in backquotes. */
 export function schemaText(schema: Schema): string {
@@ -15,6 +15,8 @@ export function schemaText(schema: Schema): string {
 }
 
 function kindText(schema: Schema): string {
+  const name = nameOf(schema)
+  if (name !== undefined) return quote(name)
   const allowed = schema.enum ?? (schema.const === undefined ? undefined : [schema.const])
   if (allowed !== undefined) return allowed.map(quote).join(' or ')
   const several = schema.anyOf?.filter(({ type }) => type !== 'null')
