@@ -13,8 +13,12 @@ const VENDOR =
  */
 const SHELL = /\/src\/(main\.tsx|texts\/plural\.ts)$/
 
-/** Parts that most pages share. The others come with the pages that use them: the plot with its library, code, editors. */
-const PARTS = /\/src\/(parts\/(?!chart|draft|value\/code|form\/json-view)|format|features\/rules\/entry-of)/
+/**
+ * Parts that most pages share. The others come with the pages that use them: the plot with its library, code, editors.
+ * Some tiny files of features come along, because the shell lists the files of each page.
+ */
+const PARTS =
+  /\/src\/(parts\/(?!chart|draft|value\/code|form\/json-view)|format|features\/(rules\/(entry-of|join|say-warning)|analytics\/(format-|funnel\/name-of)|boards\/move-to))/
 
 // Browsers of 2024, which support light-dark() natively.
 const BROWSERS = ['chrome123', 'firefox120', 'safari17.5']
