@@ -39,11 +39,10 @@ const ROLES: readonly Role[] = ['owner', 'marketer', 'analyst', 'read-only']
  * With an environment or options, the service is one of its own. Otherwise the files of a worker share it, one after the
  * other: at the end, `close` removes the businesses and the users.
  */
-export async function openDashboard(
-  environment?: Record<string, string>,
-  options: StackOptions = {},
-): Promise<Dashboard> {
-  const shared = environment === undefined ? await takeShared() : undefined
+export async function openDashboard(environment?: Record<string, string>, options?: StackOptions): Promise<Dashboard> {
+  const shared = environment === undefined && options === undefined ? await takeShared() : undefined
+  // Also before: a file whose set-up failed has left what it made.
+  if (shared) await emptyShared(shared)
   const installation = shared ?? (await openInstallation(environment, options))
   const { service, browser } = installation
   const { businessId } = await createBusiness(service.sql, { name: 'Corner Shop' })

@@ -30,7 +30,10 @@ export async function openInstallation(
   // Channels and destinations of the tests are on this machine.
   const usual = { SECRETS_KEY: secretsKey, DATA_DIR: folder, ALLOW_LOOPBACK_TARGETS: 'true' }
   const service = await openService({ ...usual, ...environment }, options)
-  const browser = await openHeadlessShell()
+  const browser = await openHeadlessShell().catch(async (error: unknown) => {
+    await service.close()
+    throw error
+  })
   /** Profiles that no test uses, by language. */
   const idle = new Map<string, Page[]>()
   return {
@@ -48,8 +51,7 @@ export async function openInstallation(
       idle.set(language, [...(idle.get(language) ?? []), page])
     },
     async close() {
-      await browser.close()
-      await service.close()
+      await browser.close().finally(service.close)
       await rm(folder, { recursive: true })
     },
   }
@@ -69,8 +71,16 @@ export function shareInstallation(): { close(): Promise<void> } {
 }
 
 /** Undefined where files share none. */
-export const takeShared = async (): Promise<Installation | undefined> =>
-  isShared ? (shared ??= openInstallation()) : undefined
+export async function takeShared(): Promise<Installation | undefined> {
+  if (!isShared) return undefined
+  try {
+    return await (shared ??= openInstallation())
+  } catch (error) {
+    // The next file tries again.
+    shared = undefined
+    throw error
+  }
+}
 
 /**
  * Removes the businesses, so that nothing of them runs or is listed any more, the users, and what operators see of all

@@ -42,20 +42,24 @@ describe('a start that is asked to stop', () => {
   test.each([
     ['Ctrl-C', pressCtrlC],
     ['SIGTERM', (run: Run) => void run.child.kill('SIGTERM')],
-  ])('by %s while Postgres is made says so, and the next one works', { timeout: 90_000 }, async (how, ask) => {
-    // A retried test begins with an empty directory, too.
-    const dataDir = join(folder, `${how}-${randomUUID()}`)
-    const first = runCli({ DATA_DIR: dataDir }, 'start')
-    await untilThere(dataDir, /^postgres/m)
-    await ask(first)
-    await expectStopped(first, dataDir)
-    // Both leave the same behind, so one next start stands for two.
-    if (how === 'SIGTERM') return
-    const second = runCli({ DATA_DIR: dataDir }, 'start')
-    await untilStarted(second)
-    await pressCtrlC(second)
-    expect(await second.ended).toBe(0)
-  })
+  ])(
+    'by %s while Postgres is made says so, and leaves nothing that stops the next one',
+    { timeout: 90_000 },
+    async (how, ask) => {
+      // A retried test begins with an empty directory, too.
+      const dataDir = join(folder, `${how}-${randomUUID()}`)
+      const first = runCli({ DATA_DIR: dataDir }, 'start')
+      await untilThere(dataDir, /^postgres/m)
+      await ask(first)
+      await expectStopped(first, dataDir)
+      // Both leave the same behind, so one next start stands for two.
+      if (how === 'SIGTERM') return
+      const second = runCli({ DATA_DIR: dataDir }, 'start')
+      await untilStarted(second)
+      await pressCtrlC(second)
+      expect(await second.ended).toBe(0)
+    },
+  )
 
   test('while a store is away does not wait for it any longer', async () => {
     const dataDir = join(folder, 'away')

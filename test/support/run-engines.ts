@@ -51,9 +51,9 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     await makeTemplate(folder, urls, log)
     project.provide('stores', urls)
     return async () => {
-      await untilStacksClosed(urls)
       const clickhouse = connectClickHouse(urls.clickhouseUrl)
       try {
+        await untilStacksClosed(urls)
         await requireKept(clickhouse)
       } finally {
         await clickhouse.close()
@@ -100,8 +100,11 @@ async function untilStacksClosed({ databaseUrl }: StoreUrls): Promise<void> {
   const sql = connectPostgres(databaseUrl, { max: 1 })
   const deadline = Date.now() + CLOSING_MS
   const open = () => sql`select from pg_database where starts_with(datname, ${STACK_PREFIX})`
-  while ((await open()).length > 0 && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 50))
-  await sql.end()
+  try {
+    while ((await open()).length > 0 && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 50))
+  } finally {
+    await sql.end()
+  }
 }
 
 async function choosePlace(): Promise<string> {

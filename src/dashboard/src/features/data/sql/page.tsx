@@ -28,7 +28,9 @@ import { type Run, useRun } from './use-run.ts'
 const CodeEditor = lazy(() => import('./code-editor.tsx').then(({ CodeEditor }) => ({ default: CodeEditor })))
 
 export function SqlPage() {
-  return useCan('sql:run') ? <Sql /> : <NotFound />
+  // Each business has a draft of its own, so another one gets another page.
+  const { id } = useBusiness()
+  return useCan('sql:run') ? <Sql key={id} /> : <NotFound />
 }
 
 /** What the editor shows first. */
