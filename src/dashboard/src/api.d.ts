@@ -2511,7 +2511,7 @@ export interface components {
             /** @description From and to, both in. */
             value: number[];
         };
-        /** @description A group or a condition: see `docs/segments.md`. At most 32 KiB, 100 conditions and 8 levels. */
+        /** @description A group or a condition: see `docs/segments.md`. At most 32 KiB, 100 conditions and 8 levels. Null counts as left out. */
         SentRule: {
             all: components["schemas"]["SentRule"][];
         } | {
@@ -2871,7 +2871,7 @@ export interface components {
             /** @description From and to, both in. */
             value: number[];
         };
-        /** @description A group or a condition: see `docs/segments.md`. At most 32 KiB, 100 conditions and 8 levels. */
+        /** @description A group or a condition: see `docs/segments.md`. At most 32 KiB, 100 conditions and 8 levels. Null counts as left out. */
         Rule: {
             all: components["schemas"]["Rule"][];
         } | {

@@ -1,1 +1,0 @@
-import{N as e}from"./shared-QTnJKJxW.js";import{Nt as t}from"./shell-BxOoBiyg.js";import{M as n}from"./vendor-BM9kRyw9.js";var r={draft:`accent`,published:`good`,paused:`warn`,archived:`neutral`};function i({status:i}){return n(e,{kind:r[i],children:t(`campaigns`).statuses[i]})}export{i as t};

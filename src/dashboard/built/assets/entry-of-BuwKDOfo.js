@@ -1,1 +1,0 @@
-var e=(e,t)=>typeof t==`string`&&Object.hasOwn(e,t)?e[t]:void 0;export{e as t};

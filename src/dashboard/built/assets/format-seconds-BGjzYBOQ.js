@@ -1,1 +1,0 @@
-import{At as e}from"./shell-BxOoBiyg.js";var t=[[`day`,86400],[`hour`,3600],[`minute`,60],[`second`,1]];function n(n){let[r,i]=t.find(([,e])=>n>=e)??[`second`,1],a={style:`unit`,unit:r,unitDisplay:`short`,maximumFractionDigits:1};return new Intl.NumberFormat(e,a).format(n/i)}export{n as t};

@@ -1,1 +1,0 @@
-import{Et as e}from"./shell-BxOoBiyg.js";var t={hour:e.time,day:e.day,week:e.day,month:e.month},n=e=>t[e];export{n as t};

@@ -1,1 +1,0 @@
-var e={all:{kind:`all`,nots:0},any:{kind:`any`,nots:0},none:{kind:`any`,nots:1},notAll:{kind:`all`,nots:1}};function t({kind:e,nots:t}){let n=t%2==1;return e===`all`?n?`notAll`:`all`:n?`none`:`any`}export{t as n,e as t};

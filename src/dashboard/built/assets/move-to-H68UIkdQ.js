@@ -1,1 +1,0 @@
-function e(e,t,n){let r=e.filter(e=>e.id===t);return e.filter(e=>e.id!==t).toSpliced(n,0,...r)}export{e as t};

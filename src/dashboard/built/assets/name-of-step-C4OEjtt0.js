@@ -1,1 +1,0 @@
-import{Nt as e,Tt as t}from"./shell-BxOoBiyg.js";var n=(n,r)=>n??e(`analytics`).stepNumber(t(r+1));export{n as t};

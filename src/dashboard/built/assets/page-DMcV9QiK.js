@@ -1,1 +1,0 @@
-import{Nt as e,nt as t,q as n}from"./shell-BxOoBiyg.js";import{t as r}from"./audit-table-DUHuwT3l.js";import{M as i}from"./vendor-BM9kRyw9.js";function a(){let a=e(`settings`),{id:o}=n();return i(t,{title:a.audit,intro:a.auditIntro,width:`full`,children:i(r,{businessId:o})})}export{a as AuditPage};

@@ -1,1 +1,0 @@
-var e=e=>(t,n)=>n[new Intl.PluralRules(e).select(t)]??n.other;export{e as t};

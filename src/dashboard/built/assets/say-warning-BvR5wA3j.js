@@ -1,1 +1,0 @@
-import{Nt as e}from"./shell-BxOoBiyg.js";function t(t,{path:n,message:r}){let i=n.split(/[.[\]]+/).filter(e=>e!==``).slice(1,-1).reduce((e,t)=>e?.[t],t)?.customField;return typeof i==`string`?e(`segments`).otherType(i):r}export{t};

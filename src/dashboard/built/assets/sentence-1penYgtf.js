@@ -1,0 +1,1 @@
+import{N as e}from"./vendor-w4Ke0-2e.js";var t={sentence:`_sentence_9v705_1`,value:`_value_9v705_4`};function n({parts:n}){return e(`span`,{className:t.sentence,children:n.map(({text:n,isValue:r},i)=>r?e(`bdi`,{className:t.value,children:n},i):n)})}export{n as t};

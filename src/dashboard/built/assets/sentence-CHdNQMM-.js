@@ -1,1 +1,0 @@
-import{M as e}from"./vendor-BM9kRyw9.js";var t={sentence:`_sentence_9v705_1`,value:`_value_9v705_4`};function n({parts:n}){return e(`span`,{className:t.sentence,children:n.map(({text:n,isValue:r},i)=>r?e(`bdi`,{className:t.value,children:n},i):n)})}export{n as t};

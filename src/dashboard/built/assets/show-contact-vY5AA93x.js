@@ -1,1 +1,0 @@
-function e({firstName:e,lastName:t,identities:n}){return[e,t].filter(Boolean).join(` `)||(n.email[0]??n.phone[0]??n.platformCustomerId[0])}export{e as t};

@@ -1,1 +1,0 @@
-var e=e=>[...e.matchAll(/(steps|otherwise|parts\[(\d+)\]\.steps)\[(\d+)\]/g)].map(([,e,t,r],i)=>{let a=String(Number(r)+1);return i===0?a:`${n(e===`otherwise`?1:Number(t??0))}.${a}`}).join(``),t=`abcdefghijklmnopqrstuvwxyz`,n=e=>(e<26?``:n(Math.floor(e/26)-1))+t.charAt(e%26);export{e as t};
