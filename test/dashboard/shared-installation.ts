@@ -51,7 +51,11 @@ export async function openInstallation(
       idle.set(language, [...(idle.get(language) ?? []), page])
     },
     async close() {
-      await browser.close().finally(service.close)
+      try {
+        await browser.close()
+      } finally {
+        await service.close()
+      }
       await rm(folder, { recursive: true })
     },
   }
