@@ -77,6 +77,7 @@ it.each([
   [{ type: 'array', items: { type: 'string' }, maxItems: 50 }, 'array of string, 50 items at most'],
   [{ type: 'string', minLength: 1, maxLength: 256 }, 'string, 1 to 256 characters'],
   [{ type: 'array', items: { $ref: '#/components/schemas/Step' } }, 'array of `Step`'],
+  [{ anyOf: [{ type: 'object' }, { type: 'object' }, { type: 'null' }] }, 'object'],
   [{}, 'any'],
 ])('says of %j what may be sent', (schema, said) => {
   expect(schemaText(schema)).toBe(said)
@@ -90,6 +91,17 @@ it('names every schema that the body of a campaign refers to, with the forms of 
   const types = formsOf(components.schemas['SentStep']!).map(({ properties }) => properties?.['type']?.const)
   expect(types).toEqual([...STEP_TYPES])
   expect(names.filter((name) => !(name in components.schemas))).toEqual([])
+})
+
+it('names the fields of every form of a body, and requires what each form requires', () => {
+  const form = (name: string) => ({ properties: { on: {}, [name]: {} }, required: ['on', name] })
+  const trigger = { anyOf: [form('event'), form('segment'), { type: 'null' }] }
+  expect(fieldsOf({ properties: { trigger } }).map(({ path, isRequired }) => [path, isRequired])).toEqual([
+    ['trigger', false],
+    ['trigger.on', true],
+    ['trigger.event', false],
+    ['trigger.segment', false],
+  ])
 })
 
 it('names all fields of a body, those of arrays and of their objects too', () => {

@@ -1,6 +1,7 @@
 /**
  * Limits requests per minute, counted in Redis. A window opens with its first request and lasts 60 s. When Redis does
- * not answer in time (RATE_LIMIT_TIMEOUT_MS), all requests are let through: the limiter fails open, and fast.
+ * not answer in time (RATE_LIMIT_TIMEOUT_MS), `take` returns null, fast: all callers but sign-ins let
+ * the request through.
  *
  * One Redis command per request would cost more than the rest of the request. So each bucket has at most one Redis
  * request in flight, and callers that arrive in the meantime share the next one. All buckets of one event-loop tick
@@ -128,6 +129,6 @@ function createFailureReport(deps: { metrics: Metrics; log: Logger }): (error: u
     const now = performance.now()
     if (now - reportedAt < WARN_EVERY_MS) return
     reportedAt = now
-    deps.log.warn({ err: error }, 'the rate limiter cannot reach Redis; requests are not limited')
+    deps.log.warn({ err: error }, 'the rate limiter cannot reach Redis; only sign-ins are refused')
   }
 }

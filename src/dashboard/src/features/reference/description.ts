@@ -83,12 +83,24 @@ const MAX_DEPTH = 4
 /** Returns all fields of a schema, outer ones first. */
 export function fieldsOf(schema: Schema, before = '', depth = 0): Field[] {
   if (depth > MAX_DEPTH) return []
-  const { items, properties = {}, required = [] } = schema
+  const { items, properties = {}, required = [], anyOf } = schema
+  if (anyOf !== undefined) return mergeForms(anyOf.map((form) => fieldsOf(form, before, depth)))
   if (items !== undefined) return fieldsOf(items, `${before}[]`, depth)
   const prefix = before === '' ? '' : `${before}.`
   return Object.entries(properties).flatMap(([name, field]) => {
     const path = prefix + name
     return [{ path, schema: field, isRequired: required.includes(name) }, ...fieldsOf(field, path, depth + 1)]
+  })
+}
+
+/** Only what every form requires is required. A field that several forms have is described by the first. */
+function mergeForms(forms: Field[][]): Field[] {
+  const byPath = Map.groupBy(forms.flat(), ({ path }) => path)
+  const objects = forms.filter((fields) => fields.length > 0)
+  return [...byPath].flatMap(([, [first, ...others]]) => {
+    const all = first === undefined ? [] : [first, ...others]
+    const isRequired = all.length === objects.length && all.every((field) => field.isRequired)
+    return first === undefined ? [] : [{ ...first, isRequired }]
   })
 }
 

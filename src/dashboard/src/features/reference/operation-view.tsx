@@ -1,4 +1,5 @@
 /** One operation: parameters, answers, and a form to call it. */
+import { Fragment } from 'react'
 import { Code } from '../../parts/value/code.tsx'
 import { textsOf } from '../../texts/index.ts'
 import { curlExample } from './curl-example.ts'
@@ -85,15 +86,14 @@ function NamedSchemas({ schema, schemas }: { schema: Schema; schemas: Descriptio
       <h3>
         <code>{name}</code>
       </h3>
-      {formsOf(schemas[name] ?? {}).map((form, index) =>
-        form.properties === undefined ? (
-          <p key={index}>
-            <Prose text={schemaText(form)} />
+      {formsOf(schemas[name] ?? {}).map((form, index) => (
+        <Fragment key={index}>
+          <p lang="en">
+            <Prose text={form.description ?? schemaText(form)} />
           </p>
-        ) : (
-          <Fields key={index} schema={form} label={`${name} ${index + 1}`} />
-        ),
-      )}
+          {form.properties !== undefined && <Fields schema={form} label={`${name} ${index + 1}`} />}
+        </Fragment>
+      ))}
     </section>
   ))
 }

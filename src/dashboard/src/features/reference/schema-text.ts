@@ -20,7 +20,7 @@ function kindText(schema: Schema): string {
   const allowed = schema.enum ?? (schema.const === undefined ? undefined : [schema.const])
   if (allowed !== undefined) return allowed.map(quote).join(' or ')
   const several = schema.anyOf?.filter(({ type }) => type !== 'null')
-  if (several !== undefined) return several.map(kindText).join(' or ')
+  if (several !== undefined) return [...new Set(several.map(kindText))].join(' or ')
   const type = [schema.type ?? []].flat().find((one) => one !== 'null')
   if (type === 'array' && schema.items !== undefined) return `array of ${kindText(schema.items)}`
   return schema.format ?? type ?? 'any'
