@@ -1,7 +1,6 @@
 /**
  * Limits requests per minute, counted in Redis. A window opens with its first request and lasts 60 s. When Redis does
- * not answer in time (RATE_LIMIT_TIMEOUT_MS), `take` returns null, fast: all callers but sign-ins let
- * the request through.
+ * not answer in time (RATE_LIMIT_TIMEOUT_MS), `take` soon returns null. Sign-ins are then refused, all else is let through.
  *
  * One Redis command per request would cost more than the rest of the request. So each bucket has at most one Redis
  * request in flight, and callers that arrive in the meantime share the next one. All buckets of one event-loop tick
