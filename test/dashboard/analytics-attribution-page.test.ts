@@ -117,6 +117,8 @@ it('imports by keyboard alone; the same file again changes nothing', async () =>
         .getByLabel('CSV file')
         .setInputFiles({ name: 'b.csv', mimeType: 'text/csv', buffer: Buffer.from(text) })
     }
+    // The page has taken the file when it is at rest.
+    await settle(page)
     await dialog.getByLabel('Source').focus()
     await page.keyboard.press('Enter')
     const save = dialog.getByRole('button', { name: 'Save 1 row' })

@@ -172,6 +172,8 @@ it('imports NDJSON by keyboard alone', async () => {
   const page = await open()
   await settle(page)
   await choose(page, 'events.ndjson', '{"event":"visit","identity":{"email":"ann@x.io"}}\n')
+  // The page has taken the file when it is at rest.
+  await settle(page)
   await page.getByRole('button', { name: 'Next' }).focus()
   await page.keyboard.press('Enter')
   await page.getByText('Each line is an event').waitFor()

@@ -114,8 +114,16 @@ export interface Pipeline {
 /** Counted over all pipelines, as a Redis does: of two contacts of one instant the one with the smaller id is older. */
 let sequence = 0
 
-/** Opens a pipeline on a new partition that it owns. Each micro-batch continues from the previous one. */
-export async function openPipeline(sql: Sql, partition = `test-${uuidv7()}`): Promise<Pipeline> {
+/**
+ * Opens a pipeline on a new partition that it owns. Each micro-batch continues from the previous one.
+ * @param searchMs time to find what is poisoned. On a busy machine, a search that ends too early sets aside all events
+ *   of the contact.
+ */
+export async function openPipeline(
+  sql: Sql,
+  partition = `test-${uuidv7()}`,
+  searchMs: number = PATIENCE_MS,
+): Promise<Pipeline> {
   await sql`insert into positions (partition, epoch) values (${partition}, 1)`
   const deps: PipelineDeps = {
     sql,
@@ -123,8 +131,7 @@ export async function openPipeline(sql: Sql, partition = `test-${uuidv7()}`): Pr
     configs: new Map(),
     now: () => NOW,
     contactsOf: createContactCaches(),
-    // On a busy machine, a search that ends too early sets aside all events of the contact.
-    searchMs: PATIENCE_MS,
+    searchMs,
   }
   let latest = FIRST_ID
   const pipeline: Pipeline = {

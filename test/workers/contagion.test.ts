@@ -9,7 +9,7 @@ import { createContactCaches } from '../../src/contacts/load/contact-cache.ts'
 import { type Sql, connectPostgres } from '../../src/stores/postgres.ts'
 import type { DeadLetterRecord } from '../../src/stream/compose-dead-letter.ts'
 import type { ApplyContext } from '../../workers/attempt.ts'
-import { DRY_RUN_SETTINGS, isResponsive } from '../../workers/find-poisoned.ts'
+import { DRY_RUN_SETTINGS, SEARCH_MS, isResponsive } from '../../workers/find-poisoned.ts'
 import { applyMicroBatch } from '../../workers/pipeline.ts'
 import { MAX_KEYS, createSuspects } from '../../workers/suspects.ts'
 import { type RequestContext, type Pipeline, batch, eventFact, openPipeline, track } from '../support/facts.ts'
@@ -133,7 +133,7 @@ describe('a contact or business that has failed', () => {
   let polite: string
   let statements: string[]
   beforeEach(async () => {
-    pipeline = await openPipeline(stack.sql, `contagion-${uuidv7()}`)
+    pipeline = await openPipeline(stack.sql, `contagion-${uuidv7()}`, SEARCH_MS)
     statements = []
     restart()
     ;({ businessId: hostile } = await createBusiness(stack.sql))
@@ -247,7 +247,7 @@ describe('a save that takes too long', () => {
   it('counts as a fault of its data while Postgres responds', async () => {
     const sql = connectPostgres(stack.databaseUrl, { settings: { statement_timeout: '1500' } })
     try {
-      const pipeline = await openPipeline(sql, `slow-${uuidv7()}`)
+      const pipeline = await openPipeline(sql, `slow-${uuidv7()}`, SEARCH_MS)
       Object.assign(pipeline.deps, { dryRuns, suspectsOf: createSuspects() })
       const [{ businessId: slow }, { businessId: quick }] = [await createBusiness(sql), await createBusiness(sql)]
       const answers = await pipeline.apply(call(quick, 'q'), call(slow, 's', ['slow 4000']), call(slow, 't'))
@@ -270,7 +270,7 @@ describe('a save that takes too long', () => {
     const sql = connectPostgres(stack.databaseUrl, { settings: { statement_timeout: '800' } })
     const other = await stack.sql.reserve()
     try {
-      const pipeline = await openPipeline(sql, `locked-${uuidv7()}`)
+      const pipeline = await openPipeline(sql, `locked-${uuidv7()}`, SEARCH_MS)
       Object.assign(pipeline.deps, { dryRuns, suspectsOf: createSuspects() })
       const { businessId } = await createBusiness(sql)
       await other`begin`
