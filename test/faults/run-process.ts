@@ -1,8 +1,12 @@
 /** One process of the product that a test can stop, kill, pause and restart: an engine, a front door, workers. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { EngineProcess } from '../../src/embedded/processes/run-engine.ts'
 import { childrenOf } from './processes.ts'
+
+/** An engine may do neither: serve nor end. Its scenario fails then, and does not wait for ever. */
+const END_MS = 120_000
 
 export interface Handle {
   name: string
@@ -34,9 +38,13 @@ export function createHandle(name: string, folder: string, start: () => Promise<
   const end = async (signal: NodeJS.Signals): Promise<void> => {
     const ending = running
     if (!ending) return
-    process.kill(await readPid(), signal)
+    const pid = await readPid()
+    process.kill(pid, signal)
+    const isLate = await Promise.race([ending.exited.then(() => false), sleep(END_MS, true, { ref: false })])
+    if (isLate) process.kill(pid, 'SIGKILL')
     await ending.exited
     running = undefined
+    if (isLate) throw new Error(`${name} did not end within ${END_MS} ms of ${signal}`)
   }
   return {
     name,
