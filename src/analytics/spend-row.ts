@@ -1,6 +1,7 @@
 /** Spend on advertising: one row for a day, a channel, a source, a campaign and a currency. */
 import { type Fault, type FaultCode, type FaultValues, faultOf } from '../rules/faults.ts'
 import { isClean, trimText } from '../rules/events/text.ts'
+import { MAX_CURRENCY } from '../rules/segments/grammar/limits.ts'
 import { addAmounts } from '../rules/events/money.ts'
 import { TOUCH_CHANNELS } from './attribution.ts'
 
@@ -25,7 +26,6 @@ export type SpendField = (typeof SPEND_FIELDS)[number]
 
 export const MAX_SOURCE = 256
 export const MAX_CAMPAIGN = 512
-const MAX_CURRENCY = 8
 export const MAX_SPEND = 1_000_000_000_000
 /** First and last day of spend: the first is included, the last is not. */
 export const SPEND_DAYS = ['1900-01-01', '2300-01-01'] as const

@@ -1,5 +1,5 @@
 /** The choices on the analytics pages, which are in the URL. */
-import { MAX_WHERE } from '../../../../rules/segments/grammar/limits.ts'
+import { MAX_CURRENCY, MAX_WHERE } from '../../../../rules/segments/grammar/limits.ts'
 
 export const PERIODS = [7, 30, 90, 365] as const
 export type Days = (typeof PERIODS)[number]
@@ -93,7 +93,6 @@ type Sent = Record<string, unknown>
 
 const MAX_EVENTS = 10
 const MAX_EVENT = 64
-const MAX_CURRENCY = 8
 const MAX_FORMULA = 100
 const MAX_TEXT = 200
 
