@@ -1,6 +1,7 @@
 /** Sockets to Postgres for postgres.js, which considers a connection intact until its socket closes. */
 import { Socket } from 'node:net'
 import { type Host, type Login, primaryFinder } from './find-primary.ts'
+import { connectionClosed } from './guard-queries.ts'
 
 /** The address of Postgres, as in the driver's options. */
 export interface SocketAddress {
@@ -13,6 +14,9 @@ export interface SocketAddress {
 /**
  * Emits `error` only together with `close`. Between the two events, postgres.js 3.4.9 gives the connection more queries
  * and loses them: they would never settle, or would return no rows after reconnecting (porsager/postgres#1130).
+ *
+ * Every close is an error. After one that is none, the driver connects again at once and for ever, and the query that
+ * waits for the connection never settles: so close proxies whose Postgres is away.
  */
 class WholeSocket extends Socket {
   /** The driver reads host and port for error messages and for TLS. */
@@ -25,7 +29,8 @@ class WholeSocket extends Socket {
       this.#error ??= args[0] as Error
       return true
     }
-    if (event === 'close' && this.#error) super.emit('error', this.#error)
+    // Over TLS, nobody listens here once the handshake has begun.
+    if (event === 'close' && this.listenerCount('error') > 0) super.emit('error', this.#error ?? connectionClosed())
     return super.emit(event, ...args)
   }
 }

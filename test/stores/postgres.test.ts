@@ -35,6 +35,38 @@ it('answers again at once after all connections were cut under load', async () =
   await proxy.close()
 })
 
+it.each(['disable', 'require'])('fails when each connection is accepted and closed, sslmode=%s', async (mode) => {
+  const proxy = await openCuttingProxy(inject('stores').databaseUrl)
+  const url = new URL(proxy.url)
+  url.searchParams.set('sslmode', mode)
+  const sql = connectPostgres(url.href, { max: 1 })
+  proxy.cut('refuse')
+  const asked = sql`select 1`.then(String, (error: { code: string }) => error.code)
+  expect(await Promise.race([asked, sleep(5000, 'never', { ref: false })])).toMatch(/^(CONNECTION_CLOSED|ECONNRESET)$/)
+  await sql.end({ timeout: 1 })
+  await proxy.close()
+})
+
+it('fails and is served again when an unused connection was closed by a proxy whose Postgres is away', async () => {
+  const proxy = await openCuttingProxy(inject('stores').databaseUrl)
+  const sql = connectPostgres(proxy.url, { max: 1 })
+  const ask = () =>
+    sql`select 1 as one`.then(
+      (rows) => rows[0]?.['one'] as number,
+      (error: { code: string }) => error.code,
+    )
+  expect(await ask()).toBe(1)
+  proxy.cut('refuse')
+  await sleep(50)
+  const asked = performance.now()
+  expect(await Promise.race([ask(), sleep(5000, 'never', { ref: false })])).toMatch(/^(CONNECTION_CLOSED|ECONNRESET)$/)
+  expect(performance.now() - asked).toBeLessThan(atLoad(1000))
+  proxy.mend()
+  expect(await ask()).toBe(1)
+  await sql.end({ timeout: 1 })
+  await proxy.close()
+})
+
 describe('what is asked between the error of a connection and its end', () => {
   /**
    * Runs `askers` callers on `pools` pools at once. Each repeats a failed query immediately, while all connections are

@@ -21,10 +21,9 @@ async function snapshotOf<Row>(contactId: string, columns: string): Promise<Row 
   await shipAll(lab)
   const [row] = await query<Row>(
     lab,
-    `select ${columns} from contact_snapshots final where contact_id = {contactId: UUID}`,
-    {
-      contactId,
-    },
+    `select ${columns} from contact_snapshots final
+      where business_id = {business: UUID} and contact_id = {contactId: UUID}`,
+    { business, contactId },
   )
   return row
 }
