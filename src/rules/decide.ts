@@ -34,7 +34,7 @@ import { contactById } from './identity/contact-by-id.ts'
 import { recordEvent, rememberKey } from './events/record-event.ts'
 import { collectEffects } from './effects.ts'
 import { beginWatch, settleBeforeErasure, settleItem, watchFact } from './segments/membership/watch-item.ts'
-import { type ContactState, type StoredConsent, scopedKey, survivorOf } from './state.ts'
+import { type ContactState, type StoredConsent, survivorOf } from './state.ts'
 
 export function decide(context: DecisionContext, item: Item): Decision {
   const { state, changes } = context
@@ -97,7 +97,7 @@ function decideItem(context: DecisionContext, item: Item): Decision {
 function decideEvent(context: DecisionContext, item: Item<TrackRequest>): EventDecision {
   const { fact } = item
   const recorded =
-    fact.idempotencyKey === null ? undefined : context.state.keys.get(scopedKey(item.businessId, fact.idempotencyKey))
+    fact.idempotencyKey === null ? undefined : context.state.keys.get(item.businessId, fact.idempotencyKey)
   if (recorded?.erasedAs) return erasedDecision(fact, recorded.erasedAs)
 
   const named = recorded ? null : fact.visitorId

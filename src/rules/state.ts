@@ -6,6 +6,7 @@ import type { Channel, ConversionType, FieldType, IdentityKind, Profile } from '
 import type { ContactIdentity, Statistic, StoredConsent } from './contact-parts.ts'
 import type { TriggerTest } from './campaigns/event-trigger.ts'
 import type { WebTest, WebTriggerName } from './campaigns/web-trigger.ts'
+import { ScopedMap } from './scoped-map.ts'
 import type { CompiledSegments, SegmentRule } from './segments/compile/compile-segments.ts'
 import type { WatchedFacts } from './segments/membership/watched-facts.ts'
 
@@ -202,12 +203,22 @@ export interface VisitorState {
   history: Map<string, VisitorEventStatistic>
 }
 
-/** For the keys of the maps, see `identityKey` and `scopedKey`. */
+export type ByIdentity<Value> = Record<IdentityKind, ScopedMap<Value>>
+
+export const byIdentity = <Value>(): ByIdentity<Value> => ({
+  platformCustomerId: new ScopedMap(),
+  email: new ScopedMap(),
+  phone: new ScopedMap(),
+})
+
 export interface State {
   businesses: Map<string, BusinessState>
   contacts: Map<string, ContactState>
-  owners: Map<string, string>
-  keys: Map<string, RecordedKey>
+  /** Contact ids by identity. */
+  owners: ByIdentity<string>
+  /** By idempotency key. */
+  keys: ScopedMap<RecordedKey>
+  /** By `scopedKey`. */
   visitors: Map<string, VisitorState>
   /** The steps at which enrolments wait for an edit in this batch, by enrolment. */
   stepsToApply: Map<string, string>
@@ -222,8 +233,8 @@ export function emptyState(): State {
   return {
     businesses: new Map(),
     contacts: new Map(),
-    owners: new Map(),
-    keys: new Map(),
+    owners: byIdentity(),
+    keys: new ScopedMap(),
     visitors: new Map(),
     stepsToApply: new Map(),
     mergedInto: new Map(),

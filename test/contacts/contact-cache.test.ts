@@ -6,7 +6,7 @@ import { type ContactCache, createContactCache, createContactCaches } from '../.
 import { emptyChanges } from '../../src/rules/changes.ts'
 import { emptyDelta } from '../../src/rules/contact-delta.ts'
 import type { Identity } from '../../src/rules/events/facts.ts'
-import { type ContactState, type State, emptyState, identityKey } from '../../src/rules/state.ts'
+import { type ContactState, type State, emptyState } from '../../src/rules/state.ts'
 import type { Sql } from '../../src/stores/postgres.ts'
 import type { ContactAnswer, TrackAnswer } from '../../src/stream/entry.ts'
 import {
@@ -61,9 +61,8 @@ describe('what it holds', () => {
     mergedIds: [],
     facts: null,
   })
-  const keyOf = (id: string) => identityKey('b', 'email', id)
   const checkout = (cache: ContactCache, to: State, id: string) =>
-    cache.checkout(to, { business_id: 'b', kind: 'email', value: id }, keyOf(id))
+    cache.checkout(to, { business_id: 'b', kind: 'email', value: id })
   const keeping = (most: number, ...ids: string[]) =>
     keptBy(
       createContactCache(() => most),
@@ -83,7 +82,7 @@ describe('what it holds', () => {
     const next = state()
     expect(checkout(keeping(9, 'ann'), next, 'ann')).toBe(true)
     expect(next.contacts.get('ann')?.version).toBe(1)
-    expect(next.owners.get(keyOf('ann'))).toBe('ann')
+    expect(next.owners.email.get('b', 'ann')).toBe('ann')
   })
 
   const strangers = (many: number) => {

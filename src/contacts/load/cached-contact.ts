@@ -1,9 +1,9 @@
 /**
  * A contact as the cache stores it. There are hundreds of thousands of these objects, and the garbage collector visits
- * them all. So empty fields are left out, and if a contact has only one identity, it is stored only as the key.
+ * them all. So empty fields are left out, and if a contact has only one identity, it is stored without a list.
  */
 import type { IdentityKind } from '../../rules/events/facts.ts'
-import { type ContactState, type ContactIdentity, identityKey } from '../../rules/state.ts'
+import type { ContactState, ContactIdentity } from '../../rules/state.ts'
 
 /** An identity field of a call. */
 export type SentIdentity = { business_id: string; kind: IdentityKind; value: string }
@@ -17,13 +17,12 @@ export interface CachedContact extends Pick<
   ContactState,
   'id' | 'businessId' | 'createdAt' | 'version' | 'keyed' | 'stage' | 'tags' | 'browsers'
 > {
-  /** The `identityKey` of the only identity; null for a contact with several identities, or none. */
-  onlyKey: string | null
-  /** Whether the only identity is proven. */
+  /** The kind of the only identity; null for a contact with several identities, or none. */
+  kind: IdentityKind | null
+  value: string
   proven: boolean
-  /** Whether the only identity was made primary. */
   isPrimary: boolean
-  /** Null when `onlyKey` is set. */
+  /** Null when there is only one. */
   identities: ContactIdentity[] | null
   /** The parts that are not empty; null when all are empty. */
   parts: Partial<Parts> | null
@@ -42,7 +41,8 @@ export function toCachedContact(contact: ContactState, businessId: string): Cach
     stage,
     tags,
     browsers,
-    onlyKey: only ? identityKey(businessId, only.kind, only.value) : null,
+    kind: only?.kind ?? null,
+    value: only?.value ?? '',
     proven: only?.proven ?? false,
     isPrimary: only?.isPrimary ?? false,
     identities: only ? null : identities,
@@ -59,17 +59,16 @@ export function refreshCachedContact(cached: CachedContact, contact: ContactStat
   cached.parts = partsOf(contact)
 }
 
-/** @param sent the identity that found the contact */
-export function fromCachedContact(cached: CachedContact, sent: SentIdentity): ContactState {
-  const { id, createdAt, version, keyed, stage, tags, browsers, proven, isPrimary, identities, parts } = cached
+export function fromCachedContact(cached: CachedContact): ContactState {
+  const { id, businessId, createdAt, version, keyed, stage, tags, browsers, parts } = cached
   return {
     id,
-    businessId: sent.business_id,
+    businessId,
     createdAt,
     version,
     keyed,
     stage,
-    identities: identities ?? [{ kind: sent.kind, value: sent.value, proven, ...(isPrimary && { isPrimary }) }],
+    identities: identitiesOf(cached),
     profile: parts?.profile ?? {},
     pageFilled: parts?.pageFilled ?? 0,
     enrolments: parts?.enrolments ?? [],
@@ -83,10 +82,9 @@ export function fromCachedContact(cached: CachedContact, sent: SentIdentity): Co
   }
 }
 
-/** Returns the keys that the contact was stored under, as `identityKey` writes them. */
-export function keysOf({ businessId, onlyKey, identities }: CachedContact): string[] {
-  if (onlyKey !== null) return [onlyKey]
-  return (identities ?? []).map(({ kind, value }) => identityKey(businessId, kind, value))
+export function identitiesOf({ kind, value, proven, isPrimary, identities }: CachedContact): ContactIdentity[] {
+  if (kind === null) return identities ?? []
+  return [isPrimary ? { kind, value, proven, isPrimary } : { kind, value, proven }]
 }
 
 function partsOf(contact: ContactState): Partial<Parts> | null {

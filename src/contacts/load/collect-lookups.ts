@@ -5,7 +5,8 @@ import { repeatKey } from '../../rules/visitors/decide-browser-event.ts'
 import { IDENTITY_KINDS } from '../../rules/events/facts.ts'
 import type { BrowserRequest, TrackRequest, IdentifyRequest, Item } from '../../rules/item.ts'
 import { latestStart } from '../../rules/visitors/link-visitor.ts'
-import { identityKey, scopedKey } from '../../rules/state.ts'
+import { ScopedMap } from '../../rules/scoped-map.ts'
+import { byIdentity, scopedKey } from '../../rules/state.ts'
 import type { SentIdentity } from './cached-contact.ts'
 
 export interface Lookups {
@@ -21,19 +22,16 @@ export interface Lookups {
 }
 
 /** Lists each lookup once, even if its contact or key occurs often. */
-export function collectLookups(
-  items: Item[],
-  isKnown: (sent: SentIdentity, key: string, item: Item) => boolean,
-): Lookups {
+export function collectLookups(items: Item[], isKnown: (sent: SentIdentity, item: Item) => boolean): Lookups {
   const lookups: Lookups = { identities: [], keys: [], visitors: [], contacts: [] }
   const visitors = new Map<string, Lookups['visitors'][number]>()
-  const seen = { contacts: new Set<string>(), identities: new Set<string>(), keys: new Set<string>() }
+  const seen = { contacts: new ScopedMap<true>(), identities: byIdentity<true>(), keys: new ScopedMap<true>() }
   for (const item of items) {
     const business_id = item.businessId
     if ('contactId' in item) {
-      if (isFirst(seen.contacts, scopedKey(business_id, item.contactId)))
+      if (isFirst(seen.contacts, business_id, item.contactId))
         lookups.contacts.push({ business_id, id: item.contactId })
-      if (item.kind === 'message_event' && isFirst(seen.keys, scopedKey(business_id, item.fact.key)))
+      if (item.kind === 'message_event' && isFirst(seen.keys, business_id, item.fact.key))
         lookups.keys.push({ businessId: business_id, key: item.fact.key })
       continue
     }
@@ -41,26 +39,28 @@ export function collectLookups(
       const { visitorId, fired } = item.fact
       for (const { occurredAt } of fired) addMoment(visitors, { business_id, visitorId, at: occurredAt })
       for (const key of fired.map((one) => firedKey(visitorId, one)))
-        if (isFirst(seen.keys, scopedKey(business_id, key))) lookups.keys.push({ businessId: business_id, key })
+        if (isFirst(seen.keys, business_id, key)) lookups.keys.push({ businessId: business_id, key })
       continue
     }
     for (const kind of IDENTITY_KINDS) {
       const value = item.kind === 'browser' ? undefined : item.fact.identity[kind]
       if (value === undefined) continue
       const sent = { business_id, kind, value }
-      const key = identityKey(business_id, kind, value)
-      if (!isKnown(sent, key, item) && isFirst(seen.identities, key)) lookups.identities.push(sent)
+      if (!isKnown(sent, item) && isFirst(seen.identities[kind], business_id, value)) lookups.identities.push(sent)
     }
     addVisitorLookup(visitors, item)
     const key = keyOf(item)
-    if (key !== null && isFirst(seen.keys, scopedKey(business_id, key)))
-      lookups.keys.push({ businessId: business_id, key })
+    if (key !== null && isFirst(seen.keys, business_id, key)) lookups.keys.push({ businessId: business_id, key })
   }
   lookups.visitors.push(...visitors.values())
   return lookups
 }
 
-const isFirst = (seen: Set<string>, key: string) => !seen.has(key) && Boolean(seen.add(key))
+function isFirst(seen: ScopedMap<true>, businessId: string, key: string): boolean {
+  if (seen.has(businessId, key)) return false
+  seen.set(businessId, key, true)
+  return true
+}
 
 /** Adds an instant (epoch ms) at which the browser may have a contact. */
 function addMoment(

@@ -5,12 +5,12 @@
  * keys to be new.
  */
 import { type Changes, isVersionRaised } from '../../rules/changes.ts'
-import type { BusinessState, ContactState, State } from '../../rules/state.ts'
+import { type BusinessState, type ContactState, type State, byIdentity } from '../../rules/state.ts'
 import {
   type CachedContact,
   type SentIdentity,
-  keysOf,
   fromCachedContact,
+  identitiesOf,
   toCachedContact,
   refreshCachedContact,
 } from './cached-contact.ts'
@@ -36,10 +36,10 @@ const IDLE_MS = 600_000
 
 export interface ContactCache {
   /**
-   * Lends the contact with this identity to the state. Returns false when the cache does not have it. `key`: the
-   * `identityKey` of the identity. `isWatched`: true when the facts that segments read are needed, too.
+   * Lends the contact with this identity to the state. Returns false when the cache does not have it. `isWatched`: true
+   * when the facts that segments read are needed, too.
    */
-  checkout(state: State, sent: SentIdentity, key: string, isWatched?: boolean): boolean
+  checkout(state: State, sent: SentIdentity, isWatched?: boolean): boolean
   /** Call it after the commit. Takes back the contacts that were lent, in their new state, and adds new ones. */
   commit(state: State, changes: Changes): void
   /**
@@ -93,7 +93,7 @@ interface Entry extends CachedContact {
 /** @param maxWeight the limit for the weight of all entries (see `weightOf`), read on each use */
 export function createContactCache(maxWeight: () => number): ContactCache {
   const entries = new Map<string, Entry>()
-  const owners = new Map<string, Entry>()
+  const owners = byIdentity<Entry>()
   const wasSeenBefore = createAdmissionFilter(maxWeight)
   let weight = 0
   let recheckBatches = 0
@@ -102,14 +102,16 @@ export function createContactCache(maxWeight: () => number): ContactCache {
   const drop = (entry: Entry): void => {
     entries.delete(entry.id)
     weight -= entry.weight
-    for (const key of keysOf(entry)) if (owners.get(key) === entry) owners.delete(key)
+    const { businessId } = entry
+    for (const { kind, value } of identitiesOf(entry))
+      if (owners[kind].get(businessId, value) === entry) owners[kind].delete(businessId, value)
   }
   const put = (contact: ContactState, { id: businessId, configVersion }: BusinessState): void => {
     const cached = toCachedContact(contact, businessId)
     const entry = { ...cached, configVersion, weight: weightOf(contact), checkedOut: null, used: false }
     weight += entry.weight
     entries.set(contact.id, entry)
-    for (const key of keysOf(entry)) owners.set(key, entry)
+    for (const { kind, value } of contact.identities) owners[kind].set(businessId, value, entry)
   }
   /** Drops the oldest entries. An entry that was used since the last call is kept once. */
   const shrink = (): void => {
@@ -124,20 +126,22 @@ export function createContactCache(maxWeight: () => number): ContactCache {
   }
 
   return {
-    checkout(state, sent, key, isWatched = false) {
-      const lent = state.owners.get(key)
+    checkout(state, sent, isWatched = false) {
+      const { business_id: businessId, kind, value } = sent
+      const lent = state.owners[kind].get(businessId, value)
       if (lent !== undefined) return !isWatched || state.contacts.get(lent)?.facts !== null
-      const entry = owners.get(key)
+      const entry = owners[kind].get(businessId, value)
       if (!entry) return false
-      if (entry.checkedOut || entry.configVersion !== state.businesses.get(sent.business_id)?.configVersion) {
+      if (entry.checkedOut || entry.configVersion !== state.businesses.get(businessId)?.configVersion) {
         drop(entry)
         return false
       }
       if (isWatched && !entry.parts?.facts) return false
-      entry.checkedOut = fromCachedContact(entry, sent)
+      const contact = fromCachedContact(entry)
+      entry.checkedOut = contact
       entry.used = true
-      state.contacts.set(entry.id, entry.checkedOut)
-      for (const own of keysOf(entry)) state.owners.set(own, entry.id)
+      state.contacts.set(entry.id, contact)
+      for (const own of contact.identities) state.owners[own.kind].set(businessId, own.value, entry.id)
       return true
     },
     commit(state, changes) {

@@ -1,13 +1,6 @@
 /** The result of `load_state`, and how it is read. */
 import { type Channel, type IdentityKind, PROFILE_FIELDS, type Profile } from '../../rules/events/facts.ts'
-import {
-  type ContactState,
-  type EnrolmentState,
-  type State,
-  type VisitorLink,
-  identityKey,
-  scopedKey,
-} from '../../rules/state.ts'
+import { type ContactState, type EnrolmentState, type State, type VisitorLink, scopedKey } from '../../rules/state.ts'
 import { type LoadedWatched, readWatched } from './watched-facts.ts'
 
 /** A contact as `load_state` lists it. */
@@ -87,7 +80,7 @@ export function fillState(state: State, loaded: LoadedState, keyByHash: Map<stri
   for (const row of loaded.keys ?? []) {
     const key = keyByHash.get(row.key_hash.replaceAll('-', ''))
     if (key !== undefined)
-      state.keys.set(scopedKey(row.business_id, key), {
+      state.keys.set(row.business_id, key, {
         occurredAt: row.occurred_at,
         event: row.event,
         erasedAs: row.erased_as,
@@ -212,9 +205,9 @@ function addContact(state: State, row: LoadedContact): void {
   }
   // The row is newer than the contact that the cache lent.
   const checkedOut = state.contacts.get(id)
-  for (const held of checkedOut?.identities ?? []) state.owners.delete(identityKey(businessId, held.kind, held.value))
+  for (const held of checkedOut?.identities ?? []) state.owners[held.kind].delete(businessId, held.value)
   state.contacts.set(id, contact)
-  for (const held of contact.identities) state.owners.set(identityKey(businessId, held.kind, held.value), id)
+  for (const held of contact.identities) state.owners[held.kind].set(businessId, held.value, id)
 }
 
 const byPosition = ([a]: [number, ...unknown[]], [b]: [number, ...unknown[]]) => a - b

@@ -38,10 +38,7 @@ export async function loadState(
     state.businesses.set(business.id, { ...business, fields: new Map(business.fields) })
   const served = items.filter(({ businessId }) => state.businesses.get(businessId)?.active)
   const isWatched = watchedItems(state)
-  const lookups = collectLookups(
-    served,
-    (sent, key, item) => contacts?.checkout(state, sent, key, isWatched(item)) ?? false,
-  )
+  const lookups = collectLookups(served, (sent, item) => contacts?.checkout(state, sent, isWatched(item)) ?? false)
   const keysAssumedNew = canSkipKeyLookup(lookups, served) && (contacts?.assumesKeysNew() ?? false)
   const hashed = keysAssumedNew
     ? []
@@ -55,7 +52,7 @@ export async function loadState(
   fillState(state, loaded, new Map(hashed.map(({ hash, key }) => [hash, key])))
   // After the contacts: a step that is applied in the meantime makes the save fail.
   await loadSteps(sql, state, served)
-  if (state.keys.size > 0) contacts?.noteRepeatedKey()
+  if (!state.keys.isEmpty) contacts?.noteRepeatedKey()
   return { state, keysAssumedNew }
 }
 

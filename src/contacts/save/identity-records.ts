@@ -1,5 +1,5 @@
 /** The rows of the identities of a micro-batch. */
-import type { Changes, PrimaryChange } from '../../rules/changes.ts'
+import type { Changes, IdentityChange, PrimaryChange } from '../../rules/changes.ts'
 import type { IdentityKind } from '../../rules/events/facts.ts'
 import { type ContactState, type State, identityKey, survivorOf } from '../../rules/state.ts'
 import type { ContactPositions } from './merge-records.ts'
@@ -13,8 +13,8 @@ export function identityRecords(state: State, changes: Changes, places: ContactP
   const { identities } = changes
   const primaries = primariesOf(state, changes)
   const leaving = [...identities].sort(byFirst).flatMap(([, change]) => (change.row === 'leaves' ? [change] : []))
-  const held = [...identities].flatMap(([key, change], at) => {
-    const contact = holderOf(state, key)
+  const held = [...identities.values()].flatMap((change, at) => {
+    const contact = holderOf(state, change)
     const own = contact?.identities.find(({ kind, value }) => kind === change.kind && value === change.value)
     return contact && own ? [{ ...change, contactId: contact.id, proven: own.proven, nth: at + 1 }] : []
   })
@@ -71,7 +71,7 @@ function isInsertedAlone(
   return change !== undefined && change.row !== 'stays'
 }
 
-function holderOf(state: State, key: string): ContactState | undefined {
-  const ownerId = state.owners.get(key)
+function holderOf(state: State, { businessId, kind, value }: IdentityChange): ContactState | undefined {
+  const ownerId = state.owners[kind].get(businessId, value)
   return ownerId === undefined ? undefined : state.contacts.get(survivorOf(state, ownerId))
 }

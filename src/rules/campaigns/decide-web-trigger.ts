@@ -1,7 +1,7 @@
 import type { DecisionContext } from '../changes.ts'
 import { rememberKey } from '../events/record-event.ts'
 import type { WebTriggerDecision, WebTriggerRequest, Item } from '../item.ts'
-import { contactOf, scopedKey } from '../state.ts'
+import { contactOf } from '../state.ts'
 import { holderAt, isPastIn } from '../visitors/link-visitor.ts'
 import { visitorOf } from '../visitors/visitor-links.ts'
 import { startByWeb } from './enrolment.ts'
@@ -23,7 +23,7 @@ function decideFired(
   const { campaignId, name, occurredAt, page } = fired
   const key = firedKey(visitorId, fired)
   const visitor = visitorOf(state, businessId, visitorId)
-  if (visitor.crowded || visitor.erasedAt.has(occurredAt) || state.keys.has(scopedKey(businessId, key))) return []
+  if (visitor.crowded || visitor.erasedAt.has(occurredAt) || state.keys.has(businessId, key)) return []
   const holder = holderAt(visitor, occurredAt)
   const contact = holder?.contactId ? contactOf(state, holder.contactId) : null
   if (!holder || !contact || holder.identifiedAt > occurredAt || isPastIn(visitor, holder, occurredAt)) return []

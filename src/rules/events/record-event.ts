@@ -1,7 +1,7 @@
 /** Applies an event to its contact. */
 import { type Changes, type DecisionContext, deltaOf } from '../changes.ts'
 import type { RecordedEvent } from './recorded-event.ts'
-import { type Statistic, type ContactState, scopedKey } from '../state.ts'
+import type { Statistic, ContactState } from '../state.ts'
 import { recordAwaitedEvent, reachGoal, startCampaigns } from '../campaigns/enrolment.ts'
 import { refreshForEvent } from '../segments/windows/refresh-windows.ts'
 import { watchFact } from '../segments/membership/watch-item.ts'
@@ -76,6 +76,6 @@ function moveStage(context: DecisionContext, contact: ContactState, stage: numbe
 /** Stores an idempotency key: a later event with this key is a repeat. */
 export function rememberKey({ state, changes }: DecisionContext, key: Changes['newKeys'][number]): void {
   const { occurredAt, event } = key
-  state.keys.set(scopedKey(key.businessId, key.key), { occurredAt, event, erasedAs: null })
+  state.keys.set(key.businessId, key.key, { occurredAt, event, erasedAs: null })
   changes.newKeys.push(key)
 }

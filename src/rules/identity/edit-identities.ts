@@ -66,9 +66,14 @@ function remove(context: DecisionContext, contact: ContactState, kind: AddressKi
   const { businessId } = contact
   watchFact(context, contact, `identity:${kind}`)
   contact.identities = contact.identities.filter((identity) => identity.kind !== kind || identity.value !== value)
-  const key = identityKey(businessId, kind, value)
-  state.owners.delete(key)
-  changes.identities.set(key, { businessId, kind, value, phoneRead: false, row: 'leaves' })
+  state.owners[kind].delete(businessId, value)
+  changes.identities.set(identityKey(businessId, kind, value), {
+    businessId,
+    kind,
+    value,
+    phoneRead: false,
+    row: 'leaves',
+  })
   restorePrimary(changes, contact, kind)
 }
 

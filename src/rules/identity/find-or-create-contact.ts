@@ -65,7 +65,7 @@ function sentFields(state: State, businessId: string, identity: Identity): SentF
   for (const kind of IDENTITY_KINDS) {
     const value = identity[kind]
     if (value === undefined) continue
-    const ownerId = state.owners.get(identityKey(businessId, kind, value))
+    const ownerId = state.owners[kind].get(businessId, value)
     const owner = ownerId === undefined ? null : contactOf(state, ownerId)
     const proven = owner !== null && identityOf(owner, kind, value).proven
     fields.push({ kind, value, phoneRead: kind === 'phone' && identity.phoneRead === true, owner, proven })
@@ -116,7 +116,7 @@ function attach(context: DecisionContext, call: CallInfo, contact: ContactState,
     logLeaving(context, call, 'moved', contact, field.owner, { kind, value }, optOuts)
   }
   contact.identities.push({ kind, value, proven: call.keyed })
-  state.owners.set(identityKey(call.businessId, kind, value), contact.id)
+  state.owners[kind].set(call.businessId, value, contact.id)
   recordIdentity(changes, contact, field, field.owner ? 'leaves' : 'none')
 }
 
@@ -138,7 +138,7 @@ function releaseCustomerId(
   const kind = 'platformCustomerId'
   watchFact(context, holder, `identity:${kind}`)
   drop(holder, kind, value)
-  context.state.owners.delete(identityKey(call.businessId, kind, value))
+  context.state.owners[kind].delete(call.businessId, value)
   recordIdentity(context.changes, holder, { kind, value, phoneRead: false }, 'leaves')
   logLeaving(context, call, 'released', contact, holder, { kind, value })
 }

@@ -12,7 +12,7 @@ import { endEnrolment, checkGoals } from '../campaigns/enrolment.ts'
 import { CHANNELS } from '../events/facts.ts'
 import { mergeProfiles } from './fill-profile.ts'
 import { addStatistic } from '../events/add-statistic.ts'
-import { type BrowserCount, type ContactState, type StoredConsent, type State, identityKey } from '../state.ts'
+import type { BrowserCount, ContactState, StoredConsent, State } from '../state.ts'
 import { wins } from '../events/traits.ts'
 
 export interface MergeReason {
@@ -68,8 +68,7 @@ function isOlder(a: ContactState, b: ContactState): boolean {
 function mergeIdentities(state: State, survivor: ContactState, loser: ContactState): void {
   survivor.keyed ||= loser.keyed
   survivor.identities = [...survivor.identities, ...loser.identities]
-  for (const existing of loser.identities)
-    state.owners.set(identityKey(survivor.businessId, existing.kind, existing.value), survivor.id)
+  for (const { kind, value } of loser.identities) state.owners[kind].set(survivor.businessId, value, survivor.id)
   loser.identities = []
 }
 

@@ -3,7 +3,6 @@ import { meaningOfName } from '../events/interpret.ts'
 import { recordEvent, rememberKey } from '../events/record-event.ts'
 import { contactById } from '../identity/contact-by-id.ts'
 import type { MessageEventDecision, MessageEventRequest, Item } from '../item.ts'
-import { scopedKey } from '../state.ts'
 
 /**
  * Records an event of a message. After a merge, it counts for the survivor. Events of erased people are not recorded.
@@ -13,7 +12,7 @@ export function decideMessageEvent(context: DecisionContext, item: Item<MessageE
   const { event, messageId, occurredAt, properties, key } = fact
   const contact = contactById(context.state, item)
   if (!contact) return { contactId: null, deduped: false, warnings: [] }
-  if (context.state.keys.has(scopedKey(businessId, key))) return { contactId: contact.id, deduped: true, warnings: [] }
+  if (context.state.keys.has(businessId, key)) return { contactId: contact.id, deduped: true, warnings: [] }
   rememberKey(context, { businessId, key, event, contactId: contact.id, occurredAt })
   context.changes.messageEvents.push({ businessId, messageId, event })
   const recorded = {

@@ -28,7 +28,7 @@ export function decideBrowserEvent(
   const contact = holder?.contactId ? contactOf(state, holder.contactId) : null
   const contactId = contact?.id ?? null
   const key = repeatKey(fact)
-  const deduped = key !== null && state.keys.has(scopedKey(businessId, key))
+  const deduped = key !== null && state.keys.has(businessId, key)
   const warnings = [...fact.warnings]
   if (!deduped && !isUnowned) {
     const { event: name, occurredAt } = fact
