@@ -21,10 +21,8 @@ export const SELECT_PROFILE = PROFILE_FIELDS.map((field) => `c.${columnOf(field)
 /** Arguments for `json_build_object`. */
 export const PROFILE_PAIRS = PROFILE_FIELDS.map((field) => `'${field}', c.${columnOf(field)}`).join(', ')
 
-/** Returns the values of a profile under the names of the columns. */
-export function profileRecord<Value>(
-  profile: Partial<Record<ProfileField, Value>>,
-): Record<ProfileColumn, Value | undefined> {
-  const pairs = PROFILE_FIELDS.map((field, place) => [PROFILE_COLUMNS[place], profile[field]])
-  return Object.fromEntries(pairs) as Record<ProfileColumn, Value | undefined>
+/** Returns what `of` returns for each field, under the names of the columns. */
+export function profileColumns<Value>(of: (field: ProfileField) => Value): Record<ProfileColumn, Value> {
+  const pairs = PROFILE_FIELDS.map((field, place) => [PROFILE_COLUMNS[place], of(field)])
+  return Object.fromEntries(pairs) as Record<ProfileColumn, Value>
 }

@@ -5,10 +5,10 @@
  */
 import { type Changes, isVersionRaised } from '../../rules/changes.ts'
 import { readableProperties } from '../../rules/campaigns/trigger-event.ts'
-import { type EnrolmentState, type State, survivorOf } from '../../rules/state.ts'
+import { type ContactState, type EnrolmentState, type State, survivorOf } from '../../rules/state.ts'
 import { writeLines } from '../../outbox/pack-events.ts'
 import { hashKey } from '../load/collect-lookups.ts'
-import { type Touched, contactRecord, revenueRecords, statisticRecords, touchedContacts } from './contact-records.ts'
+import { type Touched, contactColumns, revenueColumns, statisticColumns, touchedContacts } from './contact-records.ts'
 import { identityRecords } from './identity-records.ts'
 import { inSnakeCase } from '../../stores/in-snake-case.ts'
 import { type ContactPositions, mergeRecords } from './merge-records.ts'
@@ -16,9 +16,9 @@ import { encodeEvent } from '../../outbox/timeline-row.ts'
 import { visitorRecords } from './visitor-records.ts'
 import { columnOf } from '../profile-columns.ts'
 import { segmentRecords } from './segment-records.ts'
-import { byId, byText } from './sort-records.ts'
-import { COLUMNS, type ColumnList, type RowsOf } from './save-parameters.ts'
-import { arrayLiteral, snakeRecords, writeColumns, writeRecords } from '../../stores/write-columns.ts'
+import { byId, inOrderOfKeys } from './sort-records.ts'
+import { COLUMNS, type ColumnList, type RowsOf, type TableOf } from './save-parameters.ts'
+import { arrayLiteral, snakeRecords, writeColumns, writeRecords, writeTable } from '../../stores/write-columns.ts'
 
 export function recordsOf(state: State, changes: Changes) {
   /** Assigns rows of contacts that were merged away in this batch to the survivor. */
@@ -26,32 +26,34 @@ export function recordsOf(state: State, changes: Changes) {
     const contactId = survivorOf(state, row.contactId)
     return contactId === row.contactId ? row : { ...row, contactId }
   }
-  const touched = touchedContacts(state, changes)
+  const contacts = inOrderOfKeys(state.contacts)
+  const touched = touchedContacts(state, changes, contacts)
   const recorded = touched.filter(({ changed }) => changed)
-  const people = [...new Set([...touched.map(({ id }) => id), ...state.contacts.keys()])]
-  const places: ContactPositions = new Map(people.map((id, at) => [id, at + 1]))
+  const people = peopleOf(contacts, touched)
+  const places: ContactPositions = new Map(people.map(({ id }, at) => [id, at + 1]))
   const identities = identityRecords(state, changes, places)
-  const keys = keyRecords(state, changes)
   const columns = <List extends ColumnList>(list: List, rows: RowsOf<List>) => writeColumns(COLUMNS[list], rows)
+  const table = <List extends ColumnList>(list: List, cells: TableOf<List>) =>
+    writeTable<keyof TableOf<List>>(COLUMNS[list], cells)
   return {
     /** All contacts that the decision was about, the changed ones first. */
-    people: people.map((id) => ({ id, businessId: state.contacts.get(id)?.businessId ?? '' })),
+    people,
     /** For each changed contact: whether its snapshot changes. */
     changed: touched.map(({ changed }) => changed),
-    keyCount: keys.length,
+    keyCount: changes.newKeys.length,
     /** The rows of the timeline. */
     events: writeLines(changes.events.map((event) => encodeEvent(moved(event)))),
     /** Lists, by parameter of `save_changes`. */
     lists: {
       businesses: columns('businesses', businessRecords(state, changes)),
-      assumed: columns('assumed', assumedContacts(state, places)),
+      assumed: table('assumed', assumedColumns(contacts, places)),
       raised: raisedPlaces(state, changes, recorded, places),
-      contacts: columns('contacts', recorded.map(contactRecord(state, changes, places))),
+      contacts: table('contacts', contactColumns(state, changes, recorded)),
       merges: columns('merges', mergeRecords(state, changes, places)),
       new_identities: columns('new_identities', identities.inserted),
-      statistics: columns('statistics', touched.flatMap(statisticRecords(places))),
-      revenue: columns('revenue', touched.flatMap(revenueRecords(places))),
-      keys: columns('keys', keys),
+      statistics: table('statistics', statisticColumns(touched)),
+      revenue: table('revenue', revenueColumns(touched)),
+      keys: table('keys', keyColumns(state, changes)),
       new_fields: snakeRecords(changes.newFields),
       released: snakeRecords(identities.released),
       kept_identities: snakeRecords(identities.kept),
@@ -115,26 +117,32 @@ function businessRecords(state: State, changes: Changes) {
     .sort(byId)
 }
 
-function keyRecords(state: State, changes: Changes) {
-  const records = changes.newKeys.map((key) => ({
-    business_id: key.businessId,
-    key_hash: hashKey(key.key),
-    contact_id: key.contactId && survivorOf(state, key.contactId),
-    occurred_at: key.occurredAt,
-    event: key.event,
-  }))
-  return records.sort((a, b) => byText(a.key_hash, b.key_hash))
+/** All contacts of the state, those with changes first. */
+function peopleOf(contacts: readonly ContactState[], touched: readonly Touched[]): ContactState[] {
+  if (touched.length === contacts.length) return touched.map(({ contact }) => contact)
+  return [...new Set([...touched.map(({ contact }) => contact), ...contacts])]
+}
+
+function keyColumns(state: State, changes: Changes): TableOf<'keys'> {
+  const byHash = Map.groupBy(changes.newKeys, ({ key }) => hashKey(key))
+  const hashes = [...byHash.keys()].sort()
+  const keys = hashes.flatMap((hash) => byHash.get(hash)!)
+  return {
+    business_id: keys.map(({ businessId }) => businessId),
+    key_hash: hashes.flatMap((hash) => byHash.get(hash)!.map(() => hash)),
+    contact_id: keys.map(({ contactId }) => contactId && survivorOf(state, contactId)),
+    occurred_at: keys.map(({ occurredAt }) => occurredAt),
+    event: keys.map(({ event }) => event),
+  }
 }
 
 /**
  * Lists all contacts that the decision read, changed or not: with other versions, the decision would have been
  * different.
  */
-function assumedContacts(state: State, places: ContactPositions) {
-  return [...state.contacts.values()]
-    .filter((contact) => contact.version !== null)
-    .sort(byId)
-    .map(({ id, version }) => ({ place: places.get(id), version }))
+function assumedColumns(contacts: readonly ContactState[], places: ContactPositions): TableOf<'assumed'> {
+  const stored = contacts.filter(({ version }) => version !== null)
+  return { place: stored.map(({ id }) => places.get(id)), version: stored.map(({ version }) => version) }
 }
 
 /**
@@ -147,7 +155,7 @@ function raisedPlaces(
   recorded: readonly Touched[],
   places: ContactPositions,
 ): string | null {
-  const written = new Set(recorded.map(({ id }) => id))
+  const written = new Set(recorded.map(({ contact }) => contact.id))
   const raised = [...state.contacts.values()].filter(
     ({ id, version }) =>
       version !== null && !state.mergedInto.has(id) && !written.has(id) && isVersionRaised(changes, id),

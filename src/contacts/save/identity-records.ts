@@ -12,14 +12,14 @@ import { byFirst } from './sort-records.ts'
 export function identityRecords(state: State, changes: Changes, places: ContactPositions) {
   const { identities } = changes
   const primaries = primariesOf(state, changes)
-  const leaving = [...identities].sort(byFirst).flatMap(([, change]) => (change.row === 'leaves' ? [change] : []))
+  const leaving = [...identities].filter(([, change]) => change.row === 'leaves').sort(byFirst)
   const held = [...identities.values()].flatMap((change, at) => {
     const contact = holderOf(state, change)
     const own = contact?.identities.find(({ kind, value }) => kind === change.kind && value === change.value)
     return contact && own ? [{ ...change, contactId: contact.id, proven: own.proven, nth: at + 1 }] : []
   })
   return {
-    released: leaving,
+    released: leaving.map(([, change]) => change),
     primaries: [...primaries.values()].filter((one) => !isInsertedAlone(state, changes, one)),
     kept: held.filter(({ row }) => row === 'stays'),
     inserted: held

@@ -28,6 +28,8 @@ export const COLUMNS = {
 
 export type ColumnList = keyof typeof COLUMNS
 export type RowsOf<List extends ColumnList> = Record<(typeof COLUMNS)[List][number], Cell>[]
+/** The cells of each column. */
+export type TableOf<List extends ColumnList> = Record<(typeof COLUMNS)[List][number], Cell[]>
 
 const COLUMN_LIST = '::text::text[]'
 const RECORDS = '::text::json'
