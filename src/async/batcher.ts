@@ -1,3 +1,5 @@
+import { sleep } from './sleep.ts'
+
 /** Collects single requests and processes them in batches. */
 export interface Batcher<Key, Result> {
   run(key: Key): Promise<Result>
@@ -11,23 +13,24 @@ interface Waiting<Key, Result> {
 
 /**
  * Runs one batch at a time. Requests that arrive during a batch form the next one, so the load determines the size of
- * batches. When a batch fails, each of its keys is tried separately, so that only the failing ones are rejected.
+ * batches; with `gatherMs`, each batch of fewer than `most` waits for more. When a batch fails, each of its keys is tried separately, so that only the failing ones are rejected.
  *
  * @param work returns a result for each key, in the order of the keys
  */
 export function createBatcher<Key, Result>(
   work: (keys: Key[]) => Promise<Result[]>,
-  { most }: { most: number },
+  { most, gatherMs = 0 }: { most: number; gatherMs?: number },
 ): Batcher<Key, Result> {
   const waiting: Waiting<Key, Result>[] = []
   let isRunning = false
 
   const runAll = async (): Promise<void> => {
     isRunning = true
-    // Requests of the same turn of the event loop form one batch.
-    await Promise.resolve()
-    for (let requests = waiting.splice(0, most); requests.length > 0; requests = waiting.splice(0, most))
-      await runBatch(work, requests)
+    do {
+      // Requests of the same turn of the event loop form one batch.
+      await (gatherMs > 0 && waiting.length < most ? sleep(gatherMs) : Promise.resolve())
+      await runBatch(work, waiting.splice(0, most))
+    } while (waiting.length > 0)
     isRunning = false
   }
   return {

@@ -63,3 +63,20 @@ it('fails when a result is missing', async () => {
   const { run } = createBatcher<number, number>(async () => [], { most: 1 })
   await expect(run(1)).rejects.toThrow('0 results for 1 keys')
 })
+
+it('gathers for a while, and then what is left without waiting when it has as many as it takes', async () => {
+  const batches: number[][] = []
+  const { run } = createBatcher<number, number>(
+    async (keys) => {
+      batches.push(keys)
+      return keys
+    },
+    { most: 2, gatherMs: 30 },
+  )
+  const later = async (key: number) => {
+    await new Promise((resolve) => setTimeout(resolve, 5))
+    return run(key)
+  }
+  expect(await Promise.all([run(1), later(2), later(3), later(4), later(5)])).toEqual([1, 2, 3, 4, 5])
+  expect(batches).toEqual([[1, 2], [3, 4], [5]])
+})

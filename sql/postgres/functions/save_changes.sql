@@ -21,7 +21,8 @@ create or replace function save_changes(
   -- Configuration.
   p_businesses text[], p_new_fields json,
   -- Contacts: which ones, what was assumed about them, and what they get.
-  p_contact_businesses uuid[], p_contact_ids uuid[], p_changed boolean[], p_assumed text[], p_raised integer[], p_contacts text[],
+  p_contact_businesses uuid[], p_contact_ids uuid[], p_changed boolean[], p_assumed text[], p_raised integer[], p_new_contacts text[],
+  p_known_contacts text[],
   p_released json, p_kept_identities json, p_new_identities text[], p_primaries json, p_merges text[], p_merge_log json,
   p_statistics text[], p_revenue text[], p_subscriptions json, p_past_choices json, p_edits json, p_erasures json,
   -- Idempotency keys.
@@ -49,6 +50,9 @@ declare
   touched uuid[] := p_contact_ids[:cardinality(p_changed)];
   segment_changes text;
   outbox_id bigint;
+  -- Where the rows are that are changed, in the order of the list that names them. A row is looked up by its key once.
+  held tid[];
+  counted tid[];
   -- Numbers in the order of the decisions: of identities that are added or proven, and of addresses made primary.
   turns bigint[];
 begin
@@ -108,15 +112,17 @@ begin
   -- Checks that every contact that the decision looked at is unchanged: not merged, not erased, same version. They are
   -- sorted, so that two saves queue up for them and do not deadlock.
   if p_assumed is not null then
-    perform 1 from unnest(p_assumed[1]::integer[], p_assumed[2]::bigint[]) as x (place, version)
+    held := array(
+      select locked.ctid
+      from unnest(p_assumed[1]::integer[], p_assumed[2]::bigint[]) as x (place, version)
       left join lateral (
-        select c.id from contacts c
+        select c.ctid from contacts c
         where c.business_id = p_contact_businesses[x.place] and c.id = p_contact_ids[x.place]
           and c.version = x.version and c.merged_into is null
         for no key update
-      ) held on true
-      where held.id is null;
-    if found then
+      ) locked on true
+    );
+    if array_position(held, null) is not null then
       raise exception 'a contact changed meanwhile' using errcode = 'SL001';
     end if;
   end if;
@@ -132,34 +138,45 @@ begin
     ));
   end if;
 
-  -- New contacts are inserted complete. Existing ones are locked already, and get what they lacked. `raised` is the
-  -- increase of the version: 1 for a new contact.
-  if p_contacts is not null then
-    insert into contacts as c (business_id, id, created_at, version, keyed, merged_into, stage, order_count, tags, traits,
+  -- New contacts are inserted complete.
+  if p_new_contacts is not null then
+    insert into contacts (business_id, id, created_at, keyed, merged_into, stage, order_count, tags, traits,
         first_name, last_name, country, city, language, timezone, page_filled)
-      select p_contact_businesses[place], p_contact_ids[place], created_at, raised, keyed, merged_into, stage, orders,
+      select p_contact_businesses[place], p_contact_ids[place], created_at, keyed, merged_into, stage, orders,
         tags::text[], traits, first_name, last_name, country, city, language, timezone, coalesce(page_filled, 0)
-      from unnest(p_contacts[1]::integer[], p_contacts[2]::bigint[], p_contacts[3]::bigint[], p_contacts[4]::boolean[],
-        p_contacts[5]::uuid[], p_contacts[6]::smallint[], p_contacts[7]::bigint[], p_contacts[8]::text[],
-        p_contacts[9]::jsonb[], p_contacts[10]::text[], p_contacts[11]::text[], p_contacts[12]::text[],
-        p_contacts[13]::text[], p_contacts[14]::text[], p_contacts[15]::text[], p_contacts[16]::smallint[]
-      ) as x (place, created_at, raised, keyed, merged_into, stage, orders, tags, traits,
-        first_name, last_name, country, city, language, timezone, page_filled)
-    on conflict (business_id, id) do update set
-      version = c.version + excluded.version,
+      from unnest(p_new_contacts[1]::integer[], p_new_contacts[2]::bigint[], p_new_contacts[3]::uuid[],
+        p_new_contacts[4]::boolean[], p_new_contacts[5]::smallint[], p_new_contacts[6]::bigint[],
+        p_new_contacts[7]::text[], p_new_contacts[8]::jsonb[], p_new_contacts[9]::text[], p_new_contacts[10]::text[],
+        p_new_contacts[11]::text[], p_new_contacts[12]::text[], p_new_contacts[13]::text[], p_new_contacts[14]::text[],
+        p_new_contacts[15]::smallint[]
+      ) as x (place, created_at, merged_into, keyed, stage, orders, tags, traits,
+        first_name, last_name, country, city, language, timezone, page_filled);
+  end if;
+  -- Known ones get what they lacked. `raised` is the increase of the version.
+  if p_known_contacts is not null then
+    update contacts c set
+      version = c.version + x.raised,
       revision = c.revision + 1,
-      keyed = c.keyed or excluded.keyed,
-      stage = greatest(c.stage, excluded.stage),
-      order_count = c.order_count + excluded.order_count,
-      tags = case when excluded.tags = '{}' then c.tags else add_tags(c.tags, excluded.tags) end,
-      traits = case when excluded.traits = '{}' then c.traits else merge_traits(c.traits, excluded.traits) end,
-      first_name = coalesce(excluded.first_name, c.first_name),
-      last_name = coalesce(excluded.last_name, c.last_name),
-      country = coalesce(excluded.country, c.country),
-      city = coalesce(excluded.city, c.city),
-      language = coalesce(excluded.language, c.language),
-      timezone = coalesce(excluded.timezone, c.timezone),
-      page_filled = excluded.page_filled;
+      keyed = c.keyed or x.keyed,
+      stage = greatest(c.stage, x.stage),
+      order_count = c.order_count + x.orders,
+      tags = case when x.tags = '{}' then c.tags else add_tags(c.tags, x.tags::text[]) end,
+      traits = case when x.traits = '{}' then c.traits else merge_traits(c.traits, x.traits) end,
+      first_name = coalesce(x.first_name, c.first_name),
+      last_name = coalesce(x.last_name, c.last_name),
+      country = coalesce(x.country, c.country),
+      city = coalesce(x.city, c.city),
+      language = coalesce(x.language, c.language),
+      timezone = coalesce(x.timezone, c.timezone),
+      page_filled = coalesce(x.page_filled, 0)
+    from unnest(p_known_contacts[1]::integer[], p_known_contacts[2]::bigint[], p_known_contacts[3]::boolean[],
+      p_known_contacts[4]::smallint[], p_known_contacts[5]::bigint[], p_known_contacts[6]::text[],
+      p_known_contacts[7]::jsonb[], p_known_contacts[8]::text[], p_known_contacts[9]::text[],
+      p_known_contacts[10]::text[], p_known_contacts[11]::text[], p_known_contacts[12]::text[],
+      p_known_contacts[13]::text[], p_known_contacts[14]::smallint[]
+    ) as x (assumed, raised, keyed, stage, orders, tags, traits,
+      first_name, last_name, country, city, language, timezone, page_filled)
+    where c.ctid = held[x.assumed];
   end if;
   -- Identities that leave their contact do so first, because a contact has one customer id.
   if p_released is not null then
@@ -248,15 +265,29 @@ begin
     perform set_primaries(p_primaries, turns);
   end if;
   if p_statistics is not null then
-    insert into event_statistics as kept (business_id, contact_id, event, first_at, last_at, count)
+    -- Its contact is locked, so a row that is found stays where it is, and none is added. New contacts have none.
+    counted := array(
+      select stored.ctid
+      from unnest(p_statistics[1]::integer[], p_statistics[2]::boolean[], p_statistics[3]::text[]) as x (place, of_new, event)
+      left join lateral (
+        select s.ctid from event_statistics s
+        where not x.of_new and s.business_id = p_contact_businesses[x.place] and s.contact_id = p_contact_ids[x.place]
+          and s.event = x.event collate "C"
+        limit 1
+      ) stored on true
+    );
+    update event_statistics s set
+      first_at = least(s.first_at, x.first_at), last_at = greatest(s.last_at, x.last_at), count = s.count + x.count
+      from unnest(p_statistics[1]::integer[], p_statistics[2]::boolean[], p_statistics[3]::text[],
+        p_statistics[4]::bigint[], p_statistics[5]::bigint[], p_statistics[6]::bigint[]
+      ) with ordinality as x (place, of_new, event, first_at, last_at, count, nth)
+      where s.ctid = counted[x.nth];
+    insert into event_statistics (business_id, contact_id, event, first_at, last_at, count)
       select p_contact_businesses[place], p_contact_ids[place], event, first_at, last_at, count
-      from unnest(p_statistics[1]::integer[], p_statistics[2]::text[], p_statistics[3]::bigint[],
-        p_statistics[4]::bigint[], p_statistics[5]::bigint[]
-      ) as x (place, event, first_at, last_at, count)
-    on conflict (business_id, contact_id, event) do update set
-      first_at = least(kept.first_at, excluded.first_at),
-      last_at = greatest(kept.last_at, excluded.last_at),
-      count = kept.count + excluded.count;
+      from unnest(p_statistics[1]::integer[], p_statistics[2]::boolean[], p_statistics[3]::text[],
+        p_statistics[4]::bigint[], p_statistics[5]::bigint[], p_statistics[6]::bigint[]
+      ) with ordinality as x (place, of_new, event, first_at, last_at, count, nth)
+      where counted[x.nth] is null;
   end if;
   if p_revenue is not null then
     insert into revenue as kept (business_id, contact_id, currency, amount)

@@ -26,8 +26,9 @@ export const MAX_IN_FLIGHT = 64
 const LOOK_MS = 1000
 /** Backoff when others hold what is due, which is short, or when its business is inactive, which lasts long. */
 const HELD = { firstMs: 50, maxMs: LOOK_MS }
-/** How long a claim waits for capacity for more messages while many are in flight, in milliseconds. */
-const CAPACITY_MS = 25
+/** How long a claim waits, in milliseconds, until fewer messages than this are in flight. */
+const CAPACITY_MS = 50
+const FEW_IN_FLIGHT = MAX_IN_FLIGHT / 4
 /**
  * How long a rendered message waits for the others of its claim, in milliseconds, so that few statements record their
  * outcomes.
@@ -103,7 +104,7 @@ async function waitForCapacity({ inFlight }: EngineState, signal: AbortSignal): 
   const until = performance.now() + CAPACITY_MS
   for (
     let left = CAPACITY_MS;
-    left > 0 && inFlight.size > MAX_IN_FLIGHT / 2 && !signal.aborted;
+    left > 0 && inFlight.size > FEW_IN_FLIGHT && !signal.aborted;
     left = until - performance.now()
   )
     await Promise.race([sleep(left, signal), ...inFlight])

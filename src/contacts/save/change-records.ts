@@ -8,7 +8,14 @@ import { readableProperties } from '../../rules/campaigns/trigger-event.ts'
 import { type ContactState, type EnrolmentState, type State, survivorOf } from '../../rules/state.ts'
 import { writeLines } from '../../outbox/pack-events.ts'
 import { hashKey } from '../load/collect-lookups.ts'
-import { type Touched, contactColumns, revenueColumns, statisticColumns, touchedContacts } from './contact-records.ts'
+import {
+  type Touched,
+  knownContactColumns,
+  newContactColumns,
+  revenueColumns,
+  statisticColumns,
+  touchedContacts,
+} from './contact-records.ts'
 import { identityRecords } from './identity-records.ts'
 import { inSnakeCase } from '../../stores/in-snake-case.ts'
 import { type ContactPositions, mergeRecords } from './merge-records.ts'
@@ -29,6 +36,8 @@ export function recordsOf(state: State, changes: Changes) {
   const contacts = inOrderOfKeys(state.contacts)
   const touched = touchedContacts(state, changes, contacts)
   const recorded = touched.filter(({ changed }) => changed)
+  const created = recorded.filter(({ assumed }) => assumed === null)
+  const known = recorded.filter(({ assumed }) => assumed !== null)
   const people = peopleOf(contacts, touched)
   const places: ContactPositions = new Map(people.map(({ id }, at) => [id, at + 1]))
   const identities = identityRecords(state, changes, places)
@@ -48,7 +57,8 @@ export function recordsOf(state: State, changes: Changes) {
       businesses: columns('businesses', businessRecords(state, changes)),
       assumed: table('assumed', assumedColumns(contacts, places)),
       raised: raisedPlaces(state, changes, recorded, places),
-      contacts: table('contacts', contactColumns(state, changes, recorded)),
+      new_contacts: table('new_contacts', newContactColumns(state, created)),
+      known_contacts: table('known_contacts', knownContactColumns(changes, known)),
       merges: columns('merges', mergeRecords(state, changes, places)),
       new_identities: columns('new_identities', identities.inserted),
       statistics: table('statistics', statisticColumns(touched)),

@@ -13,6 +13,8 @@ export interface Touched {
   delta: ContactDelta
   /** The position of the contact in the list of the save, starting at 1. */
   place: number
+  /** Its position among the contacts that Postgres has (`assumed`), starting at 1. Null: this save creates it. */
+  assumed: number | null
   /** Whether its snapshot for the timeline changes. */
   changed: boolean
 }
@@ -23,26 +25,41 @@ export interface Touched {
  */
 export function touchedContacts(state: State, changes: Changes, contacts: readonly ContactState[]): Touched[] {
   const touched: Touched[] = []
+  let stored = 0
   for (const contact of contacts) {
     const { id } = contact
+    const assumed = contact.version === null ? null : ++stored
     // Contacts that were created and merged within this batch need a row, too, because answers have named their ids.
     const isNamed = state.mergedInto.has(id) && changes.newContacts.has(id)
     const delta = changes.deltas.get(id) ?? (isNamed ? emptyDelta() : undefined)
     if (!delta) continue
     const changed = hasChanged(contact, delta) || hasChangedConsent(changes, id)
-    touched.push({ contact, delta, place: touched.length + 1, changed })
+    touched.push({ contact, delta, place: touched.length + 1, assumed, changed })
   }
   return touched
 }
 
-export function contactColumns(state: State, changes: Changes, touched: readonly Touched[]): TableOf<'contacts'> {
+export function newContactColumns(state: State, touched: readonly Touched[]): TableOf<'new_contacts'> {
+  return {
+    place: touched.map(({ place }) => place),
+    created_at: touched.map(({ contact }) => contact.createdAt),
+    merged_into: touched.map(({ contact: { id } }) => (state.mergedInto.has(id) ? survivorOf(state, id) : null)),
+    ...contactColumns(touched),
+  }
+}
+
+export function knownContactColumns(changes: Changes, touched: readonly Touched[]): TableOf<'known_contacts'> {
+  return {
+    assumed: touched.map(({ assumed }) => assumed),
+    raised: touched.map(({ contact }) => (isVersionRaised(changes, contact.id) ? 1 : 0)),
+    ...contactColumns(touched),
+  }
+}
+
+function contactColumns(touched: readonly Touched[]) {
   const column = (cellOf: (one: Touched) => Cell): Cell[] => touched.map(cellOf)
   return {
-    place: column(({ place }) => place),
-    created_at: column(({ contact }) => contact.createdAt),
-    raised: column((one) => (one.contact.version === null || isRaised(state, changes, one) ? 1 : 0)),
     keyed: column(({ delta }) => delta.keyed),
-    merged_into: column(({ contact: { id } }) => (state.mergedInto.has(id) ? survivorOf(state, id) : null)),
     stage: column(({ delta }) => delta.stage),
     orders: column(({ delta }) => delta.orders),
     tags: column(({ delta }) => arrayLiteral([...delta.tags])),
@@ -51,9 +68,6 @@ export function contactColumns(state: State, changes: Changes, touched: readonly
     page_filled: column(({ contact }) => contact.pageFilled || null),
   }
 }
-
-const isRaised = (state: State, changes: Changes, { contact: { id }, delta }: Touched): boolean =>
-  state.mergedInto.has(id) ? delta.raisesVersion : isVersionRaised(changes, id)
 
 const writeTraits = ({ traits }: ContactDelta): string =>
   traits.size === 0 ? '{}' : JSON.stringify(Object.fromEntries(traits))
@@ -81,10 +95,11 @@ const hasChangedConsent = ({ subscriptions }: Changes, contactId: string): boole
   })
 
 export function statisticColumns(touched: readonly Touched[]): TableOf<'statistics'> {
-  const columns: TableOf<'statistics'> = { place: [], event: [], first_at: [], last_at: [], count: [] }
-  for (const { place, delta } of touched) {
+  const columns: TableOf<'statistics'> = { place: [], of_new: [], event: [], first_at: [], last_at: [], count: [] }
+  for (const { place, assumed, delta } of touched) {
     for (const [event, { firstAt, lastAt, count }] of entriesInOrder(delta.statistics)) {
       columns.place.push(place)
+      columns.of_new.push(assumed === null)
       columns.event.push(event)
       columns.first_at.push(firstAt)
       columns.last_at.push(lastAt)

@@ -6,18 +6,22 @@ import type { Sql } from '../../stores/postgres.ts'
 import { PROFILE_COLUMNS } from '../profile-columns.ts'
 import type { Cell } from '../../stores/write-columns.ts'
 
+const CONTACT_COLUMNS = [
+  ...(['keyed', 'stage', 'orders', 'tags', 'traits'] as const),
+  ...PROFILE_COLUMNS,
+  'page_filled',
+] as const
+
 /** Columns by parameter. A `place` is the position of a contact in `contact_ids`, starting at 1. */
 export const COLUMNS = {
   businesses: ['id', 'version', 'new_fields'],
   assumed: ['place', 'version'],
-  contacts: [
-    ...(['place', 'created_at', 'raised', 'keyed', 'merged_into', 'stage', 'orders', 'tags', 'traits'] as const),
-    ...PROFILE_COLUMNS,
-    'page_filled',
-  ],
+  new_contacts: ['place', 'created_at', 'merged_into', ...CONTACT_COLUMNS],
+  /** `assumed`: the position in `assumed`, starting at 1. */
+  known_contacts: ['assumed', 'raised', ...CONTACT_COLUMNS],
   merges: ['loser', 'survivor'],
   new_identities: ['place', 'kind', 'value', 'proven', 'phone_read', 'nth', 'turn'],
-  statistics: ['place', 'event', 'first_at', 'last_at', 'count'],
+  statistics: ['place', 'of_new', 'event', 'first_at', 'last_at', 'count'],
   revenue: ['place', 'currency', 'amount'],
   keys: ['business_id', 'key_hash', 'contact_id', 'occurred_at', 'event'],
   membership_rules: ['business_id', 'no'],
@@ -48,7 +52,8 @@ export const PARAMETERS = {
   contact_ids: '::text::uuid[]',
   assumed: COLUMN_LIST,
   raised: '::text::integer[]',
-  contacts: COLUMN_LIST,
+  new_contacts: COLUMN_LIST,
+  known_contacts: COLUMN_LIST,
   released: RECORDS,
   ended_enrolments: RECORDS,
   merges: COLUMN_LIST,

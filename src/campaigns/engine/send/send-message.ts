@@ -35,7 +35,7 @@ export async function sendMessage(
   const rendered = { version, values: { ...values, ...inertLinks(deps.config) } }
   try {
     const outgoing = await outgoingOf(deps, claimed, made)
-    return { ...(await deps.transports.send(outgoing, outgoing, signal)), rendered }
+    return { ...(await deps.transports.send({ ...outgoing, claim: claimed.claim }, outgoing, signal)), rendered }
   } catch (error) {
     // An operator has to enter the secrets again.
     if (error instanceof SealError) return { outcome: later(error.message), provider: null, rendered }

@@ -1,7 +1,6 @@
 /** Transports of the recently used channels, with their open connections. */
 import { type ChannelKey, type StoredChannel, loadChannel, openSetup } from '../../../messages/channels/channels.ts'
-import { createBatcher } from '../../../async/batcher.ts'
-import { loadOnce } from './message-batches.ts'
+import { createTtlCache } from '../../../async/ttl-cache.ts'
 import type { OutgoingMessage, SendOutcome, Transport, TransportDeps } from '../../../messages/channels/provider.ts'
 import { requireProvider } from '../../../messages/channels/providers.ts'
 import { reachableUrl } from '../../../messages/callbacks/reachable-url.ts'
@@ -13,9 +12,14 @@ export interface Sent {
   outcome: SendOutcome
 }
 
+/** `claim`: the messages of one claim share a read of their channel, made after the claim. */
+export interface ClaimedChannel extends ChannelKey {
+  claim: string
+}
+
 export interface Transports {
   /** Throws SealError when the secrets of the channel cannot be decrypted. */
-  send(key: ChannelKey, message: OutgoingMessage, signal: AbortSignal): Promise<Sent>
+  send(key: ClaimedChannel, message: OutgoingMessage, signal: AbortSignal): Promise<Sent>
   /** Closes transports that were not used lately. */
   closeIdle(): void
   /** Call it when no message is in flight. */
@@ -31,6 +35,8 @@ interface Opened {
 }
 
 const IDLE_MS = 60_000
+/** A message that waits for longer reads its channel again. Milliseconds, and reads. */
+const CHANNELS = { ms: 1000, max: 1000 }
 
 interface TransportsDeps extends Omit<TransportDeps, 'callbackUrl'> {
   config: Pick<Config, 'publicUrl' | 'port' | 'secretsKey'>
@@ -38,9 +44,7 @@ interface TransportsDeps extends Omit<TransportDeps, 'callbackUrl'> {
 
 export function createTransports(deps: TransportsDeps): Transports {
   const opened = new Map<string, Opened>()
-  const channels = createBatcher((keys: ChannelKey[]) => loadOnce(keys, (key) => loadChannel(deps.sql, key)), {
-    most: 64,
-  })
+  const channels = createTtlCache<StoredChannel>(CHANNELS)
   /** Transports that were replaced while messages were in flight. */
   const retired = new Set<Opened>()
 
@@ -72,7 +76,9 @@ export function createTransports(deps: TransportsDeps): Transports {
   return {
     async send(key, message, signal) {
       const messageKey = await loadMessageKey(deps.sql)
-      const one = open(key, await channels.run(key), messageKey)
+      const { businessId, channel, claim } = key
+      const stored = await channels(`${claim} ${businessId} ${channel}`, () => loadChannel(deps.sql, key))
+      const one = open(key, stored, messageKey)
       one.inFlight += 1
       try {
         return { provider: one.provider, outcome: await one.transport.send(message, signal) }

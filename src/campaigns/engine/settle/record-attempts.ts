@@ -35,7 +35,7 @@ export interface AttemptRecord {
  * still records what it knows about the message; the enrolment has continued without it. Otherwise no enrolment
  * continues while its message is still claimed, because a crash would leave it that way. For a person who was erased
  * meanwhile, nothing is stored that could identify them. Rows that others have locked are left: the statement never
- * waits while it holds rows. Recording an attempt again changes nothing, and is not counted again.
+ * waits while it holds rows. It finds each row by its key once. Recording an attempt again changes nothing, and is not counted again.
  * @returns for each attempt, whether it was recorded and its enrolment continues
  */
 export async function recordAttempts(sql: Queryable, records: readonly AttemptRecord[]): Promise<boolean[]> {
@@ -66,12 +66,12 @@ export async function recordAttempts(sql: Queryable, records: readonly AttemptRe
         provider text, provider_message_id text, template_version integer, "values" text)
     ),
     waiting as materialized (
-      select x.place from x
+      select x.*, d.ctid as tid from x
       join due_steps d on d.business_id = x.business_id and d.enrolment_id = x.enrolment_id and d.claim = x.claim
       for update of d skip locked
     ),
     claimed as materialized (
-      select x.place from x join messages m on m.business_id = x.business_id and m.id = x.message_id
+      select x.*, m.ctid as tid from x join messages m on m.business_id = x.business_id and m.id = x.message_id
       where m.state = 'claimed' or (m.state = 'unknown' and x.is_final and x.state <> 'unknown')
       for update of m skip locked
     ),
@@ -80,9 +80,9 @@ export async function recordAttempts(sql: Queryable, records: readonly AttemptRe
         claim = null, due_at = x.due_at, settled = d.settled or x.is_final,
         message_id = case when not x.is_final then d.message_id end,
         attempts = case when x.is_final then 0 else d.attempts end
-      from x join waiting on waiting.place = x.place
-      where d.business_id = x.business_id and d.enrolment_id = x.enrolment_id and (
-        x.place in (select place from claimed)
+      from waiting x
+      where d.ctid = x.tid and (
+        x.place = any (array(select place from claimed))
         or not exists (
           select from messages m where m.business_id = x.business_id and m.id = x.message_id and m.state = 'claimed'
         )
@@ -103,17 +103,17 @@ export async function recordAttempts(sql: Queryable, records: readonly AttemptRe
         "values" = case when m.contact_id is not null then coalesce(x."values", m."values") end,
         -- It was forgotten before it had any.
         kept = m.kept or (m.contact_id is not null and x."values" is not null)
-      from x join claimed on claimed.place = x.place
-      where m.business_id = x.business_id and m.id = x.message_id
-      returning x.place
+      from claimed x
+      where m.ctid = x.tid
+      returning x.place, x.business_id, x.channel, x.at, x.judged
     ),
     counted as (
       insert into channel_outcomes (business_id, channel, at, messages, refused)
-      select x.business_id, x.channel, x.at, count(*), count(*) filter (where x.judged = 'refused')
-      from x join recorded using (place) where x.judged is not null
-      group by x.business_id, x.channel, x.at
+      select business_id, channel, at, count(*), count(*) filter (where judged = 'refused')
+      from recorded where judged is not null
+      group by business_id, channel, at
     )
-    select place from gone_on join recorded using (place)`
+    select place from gone_on where place = any (array(select place from recorded))`
   const places = new Set(done.map(({ place }) => place))
   return records.map((_, place) => places.has(place))
 }
