@@ -109,13 +109,11 @@ export async function decideAll(
     const { served, inactive } = sortOut(state, works, rejected)
     const changes = emptyChanges()
     const decisions = new Map<Work, Decision>()
+    const decidedAt = (context.now ?? Date.now)()
     let reason = ''
     const failed = served.find((work) => {
       try {
-        decisions.set(
-          work,
-          decide({ state, changes, newId: deriveIds(work.place), decidedAt: (context.now ?? Date.now)() }, work.item),
-        )
+        decisions.set(work, decide({ state, changes, newId: deriveIds(work.place), decidedAt }, work.item))
         return false
       } catch (error) {
         if (error instanceof UnreadError) for (const id of error.contactIds) inFull.add(id)

@@ -30,12 +30,29 @@ export function workOf(batch: MicroBatch): Work[] {
 function itemsOf(request: IngestRequest): Item[] {
   const { businessId, receivedAt } = request
   const isReplay = request.replayOf !== undefined
-  const listed = { businessId, receivedAt, keyed: true, isReplay }
+  const keyed = true
   switch (request.kind) {
     case 'batch':
-      return request.items.map((one) => ({ ...one, ...listed, kind: 'track', source: 'batch' }))
+      return request.items.map(({ index, fact }) => ({
+        kind: 'track',
+        businessId,
+        receivedAt,
+        keyed,
+        source: 'batch',
+        fact,
+        index,
+        isReplay,
+      }))
     case 'identify_batch':
-      return request.items.map((one) => ({ ...one, ...listed, kind: 'identify' }))
+      return request.items.map(({ index, fact }) => ({
+        kind: 'identify',
+        businessId,
+        receivedAt,
+        keyed,
+        fact,
+        index,
+        isReplay,
+      }))
     case 'capture':
       throw new Error('a capture is not an event: it has partitions of its own')
     default:

@@ -34,13 +34,13 @@ import { contactById } from './identity/contact-by-id.ts'
 import { recordEvent, rememberKey } from './events/record-event.ts'
 import { collectEffects } from './effects.ts'
 import { beginWatch, settleBeforeErasure, settleItem, watchFact } from './segments/membership/watch-item.ts'
-import { type ContactState, type StoredConsent, survivorOf } from './state.ts'
+import { type ContactState, type State, type StoredConsent, survivorOf } from './state.ts'
 
 export function decide(context: DecisionContext, item: Item): Decision {
   const { state, changes } = context
   changes.effects = 'effects' in item && item.effects ? [] : null
   const watch = beginWatch(context, item)
-  const event = triggerOf(item)
+  const event = triggerOf(state, item)
   const watching =
     watch || event
       ? { ...context, ...(watch && { watch }), ...(event && { event }), chain: { root: null, refused: null } }
@@ -55,7 +55,9 @@ export function decide(context: DecisionContext, item: Item): Decision {
     : { ...decision, effects: collectEffects(noted, contactId, (id) => survivorOf(state, id)) }
 }
 
-function triggerOf(item: Item): TriggerEvent | null {
+/** Returns null when the item, or its business, can start no campaign. */
+function triggerOf({ businesses }: State, item: Item): TriggerEvent | null {
+  if (!businesses.get(item.businessId)?.campaigns.length) return null
   if (item.kind !== 'track' && item.kind !== 'browser' && item.kind !== 'message_event') return null
   const { event: name, properties } = item.fact
   return { name, properties, isKeyed: item.kind === 'message_event' || (item.kind === 'track' && item.keyed) }

@@ -11,6 +11,7 @@ import type { SentIdentity } from './cached-contact.ts'
 
 export interface Lookups {
   identities: SentIdentity[]
+  /** As often as they occur, because they are rarely looked up. */
   keys: { businessId: string; key: string }[]
   /**
    * `moments`: the times of the visitor's events and of late identifications. `starts`: for each moment, the latest
@@ -21,25 +22,23 @@ export interface Lookups {
   contacts: { business_id: string; id: string }[]
 }
 
-/** Lists each lookup once, even if its contact or key occurs often. */
+/** Lists each lookup once, except the keys, even if its contact occurs often. */
 export function collectLookups(items: Item[], isKnown: (sent: SentIdentity, item: Item) => boolean): Lookups {
   const lookups: Lookups = { identities: [], keys: [], visitors: [], contacts: [] }
   const visitors = new Map<string, Lookups['visitors'][number]>()
-  const seen = { contacts: new ScopedMap<true>(), identities: byIdentity<true>(), keys: new ScopedMap<true>() }
+  const seen = { contacts: new ScopedMap<true>(), identities: byIdentity<true>() }
   for (const item of items) {
     const business_id = item.businessId
     if ('contactId' in item) {
       if (isFirst(seen.contacts, business_id, item.contactId))
         lookups.contacts.push({ business_id, id: item.contactId })
-      if (item.kind === 'message_event' && isFirst(seen.keys, business_id, item.fact.key))
-        lookups.keys.push({ businessId: business_id, key: item.fact.key })
+      if (item.kind === 'message_event') lookups.keys.push({ businessId: business_id, key: item.fact.key })
       continue
     }
     if (item.kind === 'web_trigger') {
       const { visitorId, fired } = item.fact
       for (const { occurredAt } of fired) addMoment(visitors, { business_id, visitorId, at: occurredAt })
-      for (const key of fired.map((one) => firedKey(visitorId, one)))
-        if (isFirst(seen.keys, business_id, key)) lookups.keys.push({ businessId: business_id, key })
+      lookups.keys.push(...fired.map((one) => ({ businessId: business_id, key: firedKey(visitorId, one) })))
       continue
     }
     for (const kind of IDENTITY_KINDS) {
@@ -50,7 +49,7 @@ export function collectLookups(items: Item[], isKnown: (sent: SentIdentity, item
     }
     addVisitorLookup(visitors, item)
     const key = keyOf(item)
-    if (key !== null && isFirst(seen.keys, business_id, key)) lookups.keys.push({ businessId: business_id, key })
+    if (key !== null) lookups.keys.push({ businessId: business_id, key })
   }
   lookups.visitors.push(...visitors.values())
   return lookups
@@ -60,6 +59,14 @@ function isFirst(seen: ScopedMap<true>, businessId: string, key: string): boolea
   if (seen.has(businessId, key)) return false
   seen.set(businessId, key, true)
   return true
+}
+
+/** Returns each key once, with its hash. */
+export function hashKeys(keys: Lookups['keys']): { businessId: string; key: string; hash: string }[] {
+  const seen = new ScopedMap<true>()
+  return keys
+    .filter(({ businessId, key }) => isFirst(seen, businessId, key))
+    .map(({ businessId, key }) => ({ businessId, key, hash: hashKey(key) }))
 }
 
 /** Adds an instant (epoch ms) at which the browser may have a contact. */

@@ -152,8 +152,9 @@ export function createContactCache(maxWeight: () => number): ContactCache {
         applySave(contact, changes)
         if (isAsItWas && !wasChangedOutside(contact)) {
           refreshCachedContact(entry, contact)
-          weight += weightOf(contact) - entry.weight
+          weight -= entry.weight
           entry.weight = weightOf(contact)
+          weight += entry.weight
           entry.checkedOut = null
           continue
         }

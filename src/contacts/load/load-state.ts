@@ -4,7 +4,7 @@ import { MAX_BROWSERS } from '../../rules/limits.ts'
 import { type BusinessState, type State, emptyState } from '../../rules/state.ts'
 import { MAX_CONTACTS_PER_VISITOR } from '../../rules/visitors/link-visitor.ts'
 import type { Sql } from '../../stores/postgres.ts'
-import { type Lookups, collectLookups, hashKey } from './collect-lookups.ts'
+import { type Lookups, collectLookups, hashKeys } from './collect-lookups.ts'
 import type { ContactCache } from './contact-cache.ts'
 import { type LoadedState, fillState, fillWatched } from './fill-state.ts'
 import { type ConfigCache, loadBusinesses } from './load-businesses.ts'
@@ -40,9 +40,7 @@ export async function loadState(
   const isWatched = watchedItems(state)
   const lookups = collectLookups(served, (sent, item) => contacts?.checkout(state, sent, isWatched(item)) ?? false)
   const keysAssumedNew = canSkipKeyLookup(lookups, served) && (contacts?.assumesKeysNew() ?? false)
-  const hashed = keysAssumedNew
-    ? []
-    : lookups.keys.map(({ businessId, key }) => ({ businessId, key, hash: hashKey(key) }))
+  const hashed = keysAssumedNew ? [] : hashKeys(lookups.keys)
   if (hashed.length === 0 && !hasOtherLookups(lookups)) return { state, keysAssumedNew }
   const countsBrowsers = inFull.length > 0 || lookups.visitors.some(({ joins }) => joins)
   const goals = goalRecords(businesses)

@@ -17,8 +17,10 @@ export function startCampaigns(
   { fact, source, receivedAt }: Pick<RecordedEvent, 'fact' | 'source' | 'receivedAt'>,
 ): string[] {
   const { event, occurredAt } = fact
+  const campaigns = enteringOf(context.state, contact)
+  if (campaigns.length === 0) return []
   const seen = triggeringEvent(fact, source)
-  const triggered = enteringOf(context.state, contact).filter(
+  const triggered = campaigns.filter(
     ({ triggerEvent, triggerTest }) => triggerEvent === event && (triggerTest?.(seen) ?? true),
   )
   // The caller's clock may be ahead: an enrolment never starts after the event was received.
@@ -142,8 +144,14 @@ const notEntered = (many: number, reason: string): string[] =>
 export function reachGoal(
   { state, changes }: DecisionContext,
   contact: ContactState,
-  { event, lastAt, at, recordedAt = Infinity }: { event: string; lastAt: number; at: number; recordedAt?: number },
+  {
+    event,
+    lastAt,
+    at,
+    recordedAt = Infinity,
+  }: { event: string; lastAt: number; at: number; recordedAt?: number | undefined },
 ): void {
+  if (campaignsOf(state, contact).length === 0) return
   const campaigns = campaignsById(state, contact, (campaign) => campaign.goalEvent === event)
   if (campaigns.size === 0) return
   contact.goalLastAt.set(event, Math.max(lastAt, contact.goalLastAt.get(event) ?? -Infinity))

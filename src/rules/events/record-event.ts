@@ -46,14 +46,14 @@ export function countEvents(
   contact: ContactState,
   event: string,
   counted: Statistic,
-  when: { at: number; recordedAt?: number },
+  { at, recordedAt }: { at: number; recordedAt?: number },
 ): void {
   const delta = deltaOf(context.changes, contact.id)
   const facts = watchFact(context, contact, `event:${event}`)
   if (facts) addStatistic(facts.statistics, event, counted)
   addStatistic(delta.statistics, event, counted)
   moveStage(context, contact, stageOf(event) ?? 0)
-  reachGoal(context, contact, { event, lastAt: counted.lastAt, ...when })
+  reachGoal(context, contact, { event, lastAt: counted.lastAt, at, recordedAt })
   // After the goal: when an event is both the goal and awaited, the goal counts.
   recordAwaitedEvent(context, contact, event, counted)
 }
