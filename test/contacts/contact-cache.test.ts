@@ -35,6 +35,7 @@ describe('what it holds', () => {
       fields: new Map(),
       campaigns: [],
       awaited: new Set(),
+      isEnrolling: false,
       destinations: [],
       pageIdentify: 'open',
       segmentRules: [],

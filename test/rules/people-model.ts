@@ -50,6 +50,7 @@ export function openPeople(setting: PageIdentify) {
     fields: new Map(),
     campaigns: [],
     awaited: new Set(),
+    isEnrolling: false,
     destinations: [],
     pageIdentify: setting,
     segmentRules: [],

@@ -7,6 +7,7 @@
 --                 contacts that list the visitor, and its events from before the identification
 --   p_contacts    business_id, id: contacts named
 --   p_goals       [{ business_id, event }]: goal events of the published campaigns
+--   p_enrolling   ids of the businesses that have had campaigns: nothing is read for campaigns of the others
 --   p_most_contacts  number of contacts to read of those that list a browser; none for a crowded browser
 --   p_in_full     ids of the contacts whose tags, and whose cleared traits without a field, are read
 --   p_most_browsers  limit for counting each contact's browsers, and those that wait; null: no count
@@ -22,8 +23,8 @@
 -- Each lookup is a probe of an index by its whole key: a lateral sub-query with a limit cannot be turned into a join,
 -- so a plan that was made while a table was empty cannot become a scan as it grows.
 create or replace function load_state(
-  p_identities text[], p_keys text[], p_visitors json, p_contacts text[], p_goals json, p_most_contacts integer,
-  p_in_full uuid[], p_most_browsers integer, p_watched json
+  p_identities text[], p_keys text[], p_visitors json, p_contacts text[], p_goals json,
+  p_enrolling uuid[], p_most_contacts integer, p_in_full uuid[], p_most_browsers integer, p_watched json
 ) returns json
 language plpgsql stable
 set enable_seqscan = off set plan_cache_mode = force_generic_plan set jit = off
@@ -142,12 +143,12 @@ begin
           select json_build_array(i.position, i.kind, i.value, i.proven, i.is_primary)
           from identities i where i.business_id = c.business_id and i.contact_id = c.id
         ),
-        array(
+        case when c.business_id = any (p_enrolling) then array(
           select json_build_object('id', e.id, 'campaign_id', e.campaign_id, 'version', e.version, 'state', e.state,
             'enrolled_at', e.enrolled_at, 'received_at', e.received_at, 'ended_at', e.ended_at, 'chain', e.chain)
           from enrolments e where e.business_id = c.business_id and e.contact_id = c.id
-        ),
-        array(
+        ) end,
+        case when p_goals is not null then array(
           select json_build_array(g.event, reached.last_at)
           from goals g
           cross join lateral (
@@ -156,7 +157,7 @@ begin
             limit 1
           ) reached
           where g.business_id = c.business_id
-        ),
+        ) end,
         array(
           select json_build_array(s.channel, s.subscribed, s.recorded_at)
           from subscriptions s where s.business_id = c.business_id and s.contact_id = c.id

@@ -15,17 +15,19 @@ type LoadedContact = [
   profile: (string | null)[],
   pageFilled: number,
   identities: [position: number, IdentityKind, string, proven: boolean, isPrimary: boolean][],
-  enrolments: {
-    id: string
-    campaign_id: string
-    version: number | null
-    state: EnrolmentState['state']
-    enrolled_at: number
-    received_at: number
-    ended_at: number | null
-    chain: string | null
-  }[],
-  goals: [string, number][],
+  enrolments:
+    | {
+        id: string
+        campaign_id: string
+        version: number | null
+        state: EnrolmentState['state']
+        enrolled_at: number
+        received_at: number
+        ended_at: number | null
+        chain: string | null
+      }[]
+    | null,
+  goals: [string, number][] | null,
   subscriptions: [Channel, subscribed: boolean, at: number][],
   mergedIds: string[] | null,
   tags: number | string[] | null,
@@ -184,7 +186,7 @@ function addContact(state: State, row: LoadedContact): void {
       .map(([, kind, value, proven, isPrimary]) => ({ kind, value, proven, ...(isPrimary && { isPrimary }) })),
     profile: profileOf(profile),
     pageFilled,
-    enrolments: enrolments.map((enrolment) => ({
+    enrolments: (enrolments ?? []).map((enrolment) => ({
       id: enrolment.id,
       contactId: id,
       campaignId: enrolment.campaign_id,
@@ -195,7 +197,7 @@ function addContact(state: State, row: LoadedContact): void {
       endedAt: enrolment.ended_at,
       chain: enrolment.chain,
     })),
-    goalLastAt: new Map(goals),
+    goalLastAt: new Map(goals ?? []),
     subscriptions: Object.fromEntries(subscriptions.map(([channel, subscribed, at]) => [channel, { subscribed, at }])),
     mergedIds: mergedIds ?? [],
     tags: Array.isArray(tags) ? new Set(tags) : tags,

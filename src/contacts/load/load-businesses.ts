@@ -30,6 +30,7 @@ export async function loadBusinesses(sql: Sql, cache: ConfigCache, ids: string[]
       campaigns: StoredCampaign[] | null
       awaited: string[] | null
       destinations: Destination[] | null
+      is_enrolling: boolean
       page_identify: PageIdentify
       segment_rules: SegmentRule[] | null
     }[]
@@ -51,6 +52,7 @@ export async function loadBusinesses(sql: Sql, cache: ConfigCache, ids: string[]
         from campaigns c join campaign_versions v on v.business_id = c.business_id and v.campaign_id = c.id
         cross join lateral unnest(v.listens_for) as event
         where c.business_id = b.id and c.status in ('published', 'paused')) as awaited,
+      exists (select from campaigns c where c.business_id = b.id and c.published_at is not null) as is_enrolling,
       (select json_agg(json_build_object('id', d.id, 'types', d.types) order by d.id)
         from destinations d where d.business_id = b.id and d.active) as destinations,
       (select json_agg(json_build_object('no', r.no, 'segmentId', r.segment_id, 'isBuilding', r.state = 'building',
@@ -68,6 +70,7 @@ export async function loadBusinesses(sql: Sql, cache: ConfigCache, ids: string[]
       fields,
       campaigns: (row.campaigns ?? []).map(compileCampaign),
       awaited: new Set(row.awaited),
+      isEnrolling: row.is_enrolling,
       destinations: row.destinations ?? [],
       pageIdentify: row.page_identify,
       segmentRules,

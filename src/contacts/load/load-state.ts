@@ -46,7 +46,15 @@ export async function loadState(
   const goals = goalRecords(businesses)
   const watched = inFull.length > 0 || served.some(isWatched) ? watchedRecords(businesses) : []
   const keys = hashed.map(({ businessId, hash }) => ({ business_id: businessId, key_hash: hash }))
-  const loaded = await callLoadState(sql, { ...lookups, keys, goals, inFull, countsBrowsers, watched })
+  const loaded = await callLoadState(sql, {
+    ...lookups,
+    keys,
+    goals,
+    enrolling: enrolling(businesses),
+    inFull,
+    countsBrowsers,
+    watched,
+  })
   fillState(state, loaded, new Map(hashed.map(({ hash, key }) => [hash, key])))
   // After the contacts: a step that is applied in the meantime makes the save fail.
   await loadSteps(sql, state, served)
@@ -79,7 +87,12 @@ export async function loadContacts(sql: Sql, cache: ConfigCache, contacts: Looku
   const others = contacts.filter((contact) => !isAlone(contact))
   if (others.length > 0) {
     const served = businesses.filter(({ id }) => !alone.has(id))
-    const lookups = { contacts: others, goals: goalRecords(served), watched: watchedRecords(served) }
+    const lookups = {
+      contacts: others,
+      goals: goalRecords(served),
+      enrolling: enrolling(served),
+      watched: watchedRecords(served),
+    }
     const none = { identities: [], keys: [], visitors: [], inFull: [], countsBrowsers: false }
     fillState(state, await callLoadState(sql, { ...none, ...lookups }), new Map())
   }
@@ -112,6 +125,7 @@ async function callLoadState(
   lookups: Pick<Lookups, 'identities' | 'visitors' | 'contacts'> & {
     keys: { business_id: string; key_hash: string }[]
     goals: { business_id: string; event: string }[]
+    enrolling: string[]
     inFull: string[]
     countsBrowsers: boolean
     watched: ReturnType<typeof watchedRecords>
@@ -124,6 +138,7 @@ async function callLoadState(
       p_visitors => ${writeRecords(lookups.visitors)}::text::json,
       p_contacts => ${writeColumns(LOAD_COLUMNS.contacts, lookups.contacts)}::text::text[],
       p_goals => ${writeRecords(lookups.goals)}::text::json,
+      p_enrolling => ${lookups.enrolling.length === 0 ? null : arrayLiteral(lookups.enrolling)}::text::uuid[],
       p_most_contacts => ${MAX_CONTACTS_PER_VISITOR},
       p_in_full => ${lookups.inFull.length === 0 ? null : arrayLiteral(lookups.inFull)}::text::uuid[],
       p_most_browsers => ${lookups.countsBrowsers ? MAX_BROWSERS : null}::integer,
@@ -131,6 +146,9 @@ async function callLoadState(
     ) as state`
   return row.state
 }
+
+const enrolling = (businesses: BusinessState[]): string[] =>
+  businesses.flatMap(({ id, isEnrolling }) => (isEnrolling ? [id] : []))
 
 function goalRecords(businesses: BusinessState[]) {
   return businesses.flatMap(({ id, campaigns }) => {
