@@ -1,4 +1,4 @@
-import { sleep } from './sleep.ts'
+import { startSleep } from './sleep.ts'
 
 /** Collects single requests and processes them in batches. */
 export interface Batcher<Key, Result> {
@@ -11,26 +11,41 @@ interface Waiting<Key, Result> {
   reject: (error: unknown) => void
 }
 
+interface BatcherOptions {
+  /** Maximum number of requests in a batch. */
+  most: number
+  /** A batch of fewer than `enough` requests waits `ms` milliseconds for more. */
+  gather?: { enough: number; ms: number }
+}
+
 /**
  * Runs one batch at a time. Requests that arrive during a batch form the next one, so the load determines the size of
- * batches; with `gatherMs`, each batch of fewer than `most` waits for more. When a batch fails, each of its keys is tried separately, so that only the failing ones are rejected.
+ * batches. When a batch fails, each of its keys is tried separately, so that only the failing ones are rejected.
  *
  * @param work returns a result for each key, in the order of the keys
  */
 export function createBatcher<Key, Result>(
   work: (keys: Key[]) => Promise<Result[]>,
-  { most, gatherMs = 0 }: { most: number; gatherMs?: number },
+  { most, gather }: BatcherOptions,
 ): Batcher<Key, Result> {
   const waiting: Waiting<Key, Result>[] = []
   let isRunning = false
+  let gathering: ReturnType<typeof startSleep> | undefined
 
+  const isFew = () => gather !== undefined && waiting.length < gather.enough
+  const gatherMore = async (): Promise<void> => {
+    gathering = startSleep(gather?.ms ?? 0)
+    await gathering.slept
+    gathering = undefined
+  }
   const runAll = async (): Promise<void> => {
     isRunning = true
-    do {
-      // Requests of the same turn of the event loop form one batch.
-      await (gatherMs > 0 && waiting.length < most ? sleep(gatherMs) : Promise.resolve())
+    // Requests of the same turn of the event loop form one batch.
+    await Promise.resolve()
+    while (waiting.length > 0) {
+      if (isFew()) await gatherMore()
       await runBatch(work, waiting.splice(0, most))
-    } while (waiting.length > 0)
+    }
     isRunning = false
   }
   return {
@@ -38,6 +53,7 @@ export function createBatcher<Key, Result>(
       new Promise((resolve, reject) => {
         waiting.push({ key, resolve, reject })
         if (!isRunning) void runAll()
+        else if (gathering && !isFew()) gathering.end()
       }),
   }
 }

@@ -1,4 +1,5 @@
-import { expect, it } from 'vitest'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { describe, expect, it } from 'vitest'
 import { createBatcher } from '../../src/async/batcher.ts'
 
 /** Opens a batcher that doubles numbers and fails for 13. `batches` lists the keys of each call. */
@@ -64,19 +65,39 @@ it('fails when a result is missing', async () => {
   await expect(run(1)).rejects.toThrow('0 results for 1 keys')
 })
 
-it('gathers for a while, and then what is left without waiting when it has as many as it takes', async () => {
-  const batches: number[][] = []
-  const { run } = createBatcher<number, number>(
-    async (keys) => {
+describe('with `gather`', () => {
+  const openGathering = (ms = 60) => {
+    const batches: number[][] = []
+    const echo = async (keys: number[]) => {
       batches.push(keys)
       return keys
-    },
-    { most: 2, gatherMs: 30 },
-  )
-  const later = async (key: number) => {
-    await new Promise((resolve) => setTimeout(resolve, 5))
-    return run(key)
+    }
+    return { ...createBatcher<number, number>(echo, { most: 4, gather: { enough: 3, ms } }), batches }
   }
-  expect(await Promise.all([run(1), later(2), later(3), later(4), later(5)])).toEqual([1, 2, 3, 4, 5])
-  expect(batches).toEqual([[1, 2], [3, 4], [5]])
+  const after = async (ms: number, ask: () => Promise<number>) => {
+    await sleep(ms)
+    return ask()
+  }
+
+  it('few requests wait for more', async () => {
+    const { run, batches } = openGathering()
+    expect(await Promise.all([run(1), after(5, () => run(2))])).toEqual([1, 2])
+    expect(batches).toEqual([[1, 2]])
+  })
+
+  it('enough requests do not wait, whether they come at once or one after the other', async () => {
+    const { run, batches } = openGathering(600_000)
+    await Promise.all([run(1), run(2), run(3)])
+    await Promise.all([run(4), after(1, () => run(5)), after(2, () => run(6))])
+    expect(batches).toEqual([
+      [1, 2, 3],
+      [4, 5, 6],
+    ])
+  })
+
+  it('no batch is larger than allowed', async () => {
+    const { run, batches } = openGathering()
+    await Promise.all(Array.from({ length: 9 }, (_, key) => run(key)))
+    expect(batches).toEqual([[0, 1, 2, 3], [4, 5, 6, 7], [8]])
+  })
 })

@@ -216,7 +216,16 @@ export async function useMailServer(
   port: number,
 ): Promise<void> {
   const settings = { provider: 'smtp', host: '127.0.0.1', port, sender: 'Shop <hello@shop.example>' }
-  const key = { businessId, channel: 'email' as const, actor: ACTOR }
-  const saved = await saveChannel({ sql, guard: LOOPBACK_GUARD, secretsKey: undefined, now }, key, () => settings)
+  await useChannel(sql, { businessId, channel: 'email' }, settings, { now })
+}
+
+export async function useChannel(
+  sql: Sql,
+  channel: { businessId: string; channel: MessageChannel },
+  settings: Record<string, unknown>,
+  { now = Date.now, secretsKey }: { now?: () => number; secretsKey?: string } = {},
+): Promise<void> {
+  const key = { ...channel, actor: ACTOR }
+  const saved = await saveChannel({ sql, guard: LOOPBACK_GUARD, secretsKey, now }, key, () => settings)
   if (saved.kind !== 'saved') throw new Error(JSON.stringify(saved))
 }

@@ -3,9 +3,9 @@ import type { Bench, LoadOptions } from '../bench.ts'
 import type { Traffic } from '../generator/traffic.ts'
 import type { Measured } from '../measure.ts'
 import { readProportionalSet } from '../process-tree.ts'
-import { openMailSink } from '../sends/mail-sink.ts'
+import { type Sink, openMailSink, openWebhookSink } from '../sends/sinks.ts'
 import { prepareBurst } from '../sends/measure-burst.ts'
-import { PARTS } from '../stack.ts'
+import { PARTS, type Stack } from '../stack.ts'
 import { importHistory } from './import-history.ts'
 import { type Figures, cpuFigures } from './figures.ts'
 
@@ -42,23 +42,10 @@ export const COMPARISONS: Comparison[] = [
     (prefix) => ({ kind: 'batch', prefix, size: 500 }),
     (bench) => ({ pace: CLOSED, connections: 8, seconds: 600, requests: bench.length(20, 300) }),
   ),
-  {
-    name: 'sends',
-    title: 'messages that are due at once, by SMTP to a local server',
-    async open(bench) {
-      const sink = await openMailSink(bench.stack.own.sql)
-      return {
-        async measure() {
-          const { many, seconds, cpu } = await (await prepareBurst(bench, sink, bench.length(1000, 20_000))).go()
-          return { 'rate, messages/s': many / seconds, ...cpuFigures(cpu, 'a message') }
-        },
-        async close() {
-          await sink.verify()
-          await sink.close()
-        },
-      }
-    },
-  },
+  sendsBy('sends', 'messages that are due at once, by SMTP to a local server', openMailSink),
+  sendsBy('sends-http', 'messages that are due at once, by HTTP to a local server that answers in 20 ms', (stack) =>
+    openWebhookSink(stack, 20),
+  ),
   {
     name: 'import',
     title: '`admin import` of 69,659 purchases of 23,570 customers',
@@ -85,6 +72,26 @@ function load(
     async open(bench) {
       const callers = await bench.openCallers(trafficOf(`${name}-`))
       return { measure: async () => loadFigures(await bench.send([callers, optionsOf(bench)])) }
+    },
+  }
+}
+
+function sendsBy(name: string, title: string, openSink: (stack: Stack) => Promise<Sink>): Comparison {
+  return {
+    name,
+    title,
+    async open(bench) {
+      const sink = await openSink(bench.stack)
+      return {
+        async measure() {
+          const { many, seconds, cpu } = await (await prepareBurst(bench, sink, bench.length(1000, 20_000))).go()
+          return { 'rate, messages/s': many / seconds, ...cpuFigures(cpu, 'a message') }
+        },
+        async close() {
+          await sink.verify()
+          await sink.close()
+        },
+      }
     },
   }
 }

@@ -1,6 +1,6 @@
 import type { Bench } from '../bench.ts'
 import { type LiveBeside, RATE } from '../live-beside.ts'
-import { type MailSink, openMailSink } from '../sends/mail-sink.ts'
+import { type Sink, openMailSink } from '../sends/sinks.ts'
 import { type Burst, prepareBurst } from '../sends/measure-burst.ts'
 import { measureCeiling } from '../sends/measure-ceiling.ts'
 import { type EventToSend, measureBeside, measureEvents } from '../sends/measure-events.ts'
@@ -18,7 +18,7 @@ export const sends: Scenario = {
   name: 'sends',
   title: 'messages of campaigns by mail: many at once, after live events, beside them, and at rest',
   async run(bench) {
-    const sink = await openMailSink(bench.stack.own.sql)
+    const sink = await openMailSink(bench.stack)
     try {
       return await measure(bench, sink)
     } finally {
@@ -27,7 +27,7 @@ export const sends: Scenario = {
   },
 }
 
-async function measure(bench: Bench, sink: MailSink): Promise<Outcome> {
+async function measure(bench: Bench, sink: Sink): Promise<Outcome> {
   const { sizes, length } = bench
   const many = sizes.sends ?? length(2000, 100_000)
   const waiting = sizes.waiting ?? length(20_000, 1_000_000)

@@ -1,27 +1,39 @@
-/** Campaigns with one mail, as used by the bench. */
+/** Campaigns with one message, as used by the bench. */
 import { uuidv7 } from 'uuidv7'
 import type { Sql } from '../../../src/stores/postgres.ts'
 import { insertCampaign } from '../../campaigns/campaign-lab.ts'
 import { fillDue } from '../../support/fill-due.ts'
+import type { Sink } from './sinks.ts'
 
 const CHUNK_ROWS = 20_000
 
 /** About 1 KB: a greeting, a few values, an unsubscribe link. */
 const HTML = `<p>Hello {{contact.firstName}}</p>${'<p>You are on the plan {{contact.customFields.plan}} in {{contact.city}}.</p>'.repeat(10)}<a href="{{unsubscribeUrl}}">Unsubscribe</a>`
 
-/** Inserts a published campaign with one email, which any live event with that name triggers. */
+const VARIANTS = {
+  email: { subject: 'Hello {{contact.firstName}}', html: HTML, text: 'Hello' },
+  webhook: { body: `{"name":{{contact.firstName | json}},"text":${'"{{contact.city}}"'.padEnd(900)}}` },
+}
+
+/**
+ * Inserts a published campaign with one message, which any live event with that name triggers. Consent is needed only
+ * for marketing on a channel that people opt into.
+ */
 export async function insertMailing(
   sql: Sql,
   businessId: string,
-  { trigger, kind }: { trigger: string; kind: 'marketing' | 'transactional' },
+  {
+    trigger,
+    channel,
+    kind = channel === 'email' ? 'marketing' : 'transactional',
+  }: { trigger: string; channel: Sink['channel']; kind?: 'marketing' | 'transactional' },
 ): Promise<string> {
   const template = uuidv7()
-  await sql`insert into templates (business_id, id, name, channel) values (${businessId}, ${template}, 'Bench', 'email')`
+  await sql`insert into templates (business_id, id, name, channel) values (${businessId}, ${template}, 'Bench', ${channel})`
   await sql`
     insert into template_versions (business_id, template_id, version, channel, default_language, variants)
-    values (${businessId}, ${template}, 1, 'email', 'en',
-      ${JSON.stringify({ en: { subject: 'Hello {{contact.firstName}}', html: HTML, text: 'Hello' } })}::text::jsonb)`
-  const steps = [{ id: 'a', type: 'send', channel: 'email', template, kind }]
+    values (${businessId}, ${template}, 1, ${channel}, 'en', ${JSON.stringify({ en: VARIANTS[channel] })}::text::jsonb)`
+  const steps = [{ id: 'a', type: 'send', channel, template, kind }]
   const definition = { steps, quietHours: null, caps: [], holdOut: 0, tracking: { opens: false, clicks: false } }
   return insertCampaign(sql, businessId, { trigger, canEnterAgain: true, definition, firstStep: 'a' })
 }

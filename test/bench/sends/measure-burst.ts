@@ -1,11 +1,11 @@
-/** Measures many mails that are due at once: the cost of each, and the number per second. */
+/** Measures many messages that are due at once: the cost of each, and the number per second. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Bench } from '../bench.ts'
 import { untilQuiet } from '../measure.ts'
 import { readCpu } from '../process-tree.ts'
 import { PARTS, type Part, type Stack } from '../stack.ts'
 import { fillMailing, insertMailing, setActive } from './fill-campaign.ts'
-import type { MailSink } from './mail-sink.ts'
+import type { Sink } from './sinks.ts'
 
 const LOOK_MS = 50
 const LIMIT_MS = 1_200_000
@@ -23,14 +23,14 @@ export interface ReadyBurst {
   go(): Promise<Burst>
 }
 
-export async function prepareBurst(bench: Bench, sink: MailSink, many: number): Promise<ReadyBurst> {
+export async function prepareBurst(bench: Bench, sink: Sink, many: number): Promise<ReadyBurst> {
   const { stack } = bench
   const { sql } = stack.own
   const callers = await bench.openCallers({ kind: 'known', prefix: 'burst-', people: 1 })
   const businessId = callers.businessIds[0] ?? ''
   await setActive(sql, businessId, false)
   await sink.receive(businessId)
-  const campaignId = await insertMailing(sql, businessId, { trigger: 'never_sent', kind: 'marketing' })
+  const campaignId = await insertMailing(sql, businessId, { trigger: 'never_sent', channel: sink.channel })
   await fillMailing(sql, { businessId, campaignId, many, dueAt: Date.now() })
   return {
     async go() {

@@ -17,7 +17,7 @@ export async function measureCeiling(bench: Bench, many: number): Promise<number
   const callers = await bench.openCallers({ kind: 'known', prefix: 'ceiling-', people: 1 })
   const businessId = callers.businessIds[0] ?? ''
   await setActive(sql, businessId, false)
-  const campaignId = await insertMailing(sql, businessId, { trigger: 'never_sent', kind: 'marketing' })
+  const campaignId = await insertMailing(sql, businessId, { trigger: 'never_sent', channel: 'email' })
   await fillMailing(sql, { businessId, campaignId, many, dueAt: Date.now() })
   const values = JSON.stringify(VALUES)
   await sleep(bench.length(200, 2000))

@@ -9,7 +9,7 @@ import type { Measured } from '../measure.ts'
 import { openPace } from '../scenarios/open-loop.ts'
 import { type Burst, prepareBurst } from './measure-burst.ts'
 import { insertMailing } from './fill-campaign.ts'
-import type { MailSink } from './mail-sink.ts'
+import type { Sink } from './sinks.ts'
 
 const PEOPLE = 2000
 
@@ -23,14 +23,14 @@ export interface EventToSend {
 }
 
 /** One event in eight begins a campaign. */
-export async function measureEvents(bench: Bench, sink: MailSink): Promise<EventToSend> {
+export async function measureEvents(bench: Bench, sink: Sink): Promise<EventToSend> {
   const { sql } = bench.stack.own
   const callers = await bench.openCallers({ kind: 'known', prefix: 'sends-', people: PEOPLE })
   const [trigger = ''] = NAMES
   const [businessId = ''] = callers.businessIds
   await sink.receive(businessId)
   // Transactional, to include people without an opt-in.
-  const campaignId = await insertMailing(sql, businessId, { trigger, kind: 'transactional' })
+  const campaignId = await insertMailing(sql, businessId, { trigger, channel: sink.channel, kind: 'transactional' })
   await bench.send([callers, { ...openPace(RATE), seconds: bench.length(2, 10) }])
   const [{ last }] = await sql<[{ last: number }]>`
     select coalesce(max(received_at), 0) as last from enrolments where campaign_id = ${campaignId}`
@@ -44,7 +44,7 @@ export async function measureEvents(bench: Bench, sink: MailSink): Promise<Event
   return { rate: load.sent / load.seconds, ...row, load }
 }
 
-export const measureBeside = (bench: Bench, sink: MailSink, many: number): Promise<LiveBeside<Burst>> =>
+export const measureBeside = (bench: Bench, sink: Sink, many: number): Promise<LiveBeside<Burst>> =>
   measureLiveBeside(bench, 'beside-', async () => ({
     ...(await prepareBurst(bench, sink, many)),
     seconds: bench.length(3, 30),

@@ -21,14 +21,14 @@ export interface MessageBatches {
 
 /** Shared by all messages that one worker has in flight. */
 const MOST = { most: 64 }
-/** Messages of one server end one after the other. Recording few costs nearly as much as recording many. Milliseconds. */
-const GATHER_MS = 20
+/** Recording the outcome of one message costs nearly as much as recording those of many. */
+const GATHER = { enough: 16, ms: 20 }
 
 export function createMessageBatches({ sql, log }: { sql: Sql; log: Logger }): MessageBatches {
   return {
     facts: createBatcher((keys) => loadMessageFacts(sql, keys), MOST),
     templates: createBatcher((keys) => loadOnce(keys, (key) => loadTemplate(sql, key)), MOST),
-    attempts: createBatcher((records) => recordTogether({ sql, log }, records), { ...MOST, gatherMs: GATHER_MS }),
+    attempts: createBatcher((records) => recordTogether({ sql, log }, records), { ...MOST, gather: GATHER }),
   }
 }
 
