@@ -1,5 +1,5 @@
 /** Checks parsed JSON against a schema. Returns the cleaned body, or messages for people that say what is wrong. */
-import type { Static, TSchema } from '@sinclair/typebox'
+import { Kind, type Static, type TSchema, Type } from '@sinclair/typebox'
 import { TypeCompiler, ValueErrorType, type ValueError } from '@sinclair/typebox/compiler'
 import { type Issue, RequestError } from '../../errors.ts'
 import { isClean, trimText } from '../../rules/events/text.ts'
@@ -20,12 +20,22 @@ export const UNTRIMMED = Symbol('untrimmed')
 
 /** Compiles a schema once. Each check first cleans the body: see `compileClean`. */
 export function compileCheck<S extends TSchema>(schema: S): BodyCheck<S> {
-  const compiled = TypeCompiler.Compile(schema)
+  const compiled = TypeCompiler.Compile(withoutFreeForm(schema))
   const clean = compileClean(schema)
   return (raw) => {
     const body = clean(raw)
     return compiled.Check(body) ? { body } : { issues: explain(compiled.Errors(body)) }
   }
+}
+
+/** Replaces records of anything by plain objects, so that a check does not look at each of their fields. */
+function withoutFreeForm(schema: TSchema): TSchema {
+  const { properties, patternProperties } = schema as { [group: string]: Record<string, TSchema> | undefined }
+  if (patternProperties && Object.values(patternProperties).every((values) => values[Kind] === 'Unknown'))
+    return Type.Object({})
+  if (properties === undefined) return schema
+  const simple = Object.entries(properties).map(([name, field]) => [name, withoutFreeForm(field)])
+  return { ...schema, properties: Object.fromEntries(simple) as typeof properties }
 }
 
 /** Returns the body. Throws RequestError `invalid_request`. */
@@ -45,11 +55,20 @@ export function summarise(issues: readonly Issue[]): string {
   return first === undefined ? 'The request breaks a rule of this endpoint.' : `${first.message}${more}`
 }
 
-/** Returns an issue for each text field with characters that the databases cannot store (decisions, "Strings"). */
-export function uncleanIssues(fields: Record<string, string | undefined>): Issue[] {
-  return Object.keys(fields)
-    .filter((path) => !isClean(fields[path] ?? ''))
-    .map((path) => faultOf(path, 'clean_text'))
+/**
+ * Returns an issue for each text field with characters that the databases cannot store (decisions, "Strings"). `names`:
+ * the fields to look at, by default all.
+ */
+export function uncleanIssues(
+  fields: Readonly<Record<string, unknown>>,
+  names: readonly string[] = Object.keys(fields),
+): Issue[] {
+  const issues: Issue[] = []
+  for (const name of names) {
+    const text = fields[name]
+    if (typeof text === 'string' && !isClean(text)) issues.push(faultOf(name, 'clean_text'))
+  }
+  return issues
 }
 
 type Clean = (value: unknown) => unknown
@@ -65,13 +84,15 @@ function compileClean(schema: TSchema): Clean {
   if (schema['type'] === 'array') return compileCleanItems(schema)
   const fields = Object.entries(fieldsOf(schema))
   if (fields.length === 0) return (value) => value
-  const known = fields.map(([name, field]) => ({ name, clean: compileClean(field) }))
+  // An object inherits what it has not been sent only of these names.
+  const known = fields.map(([name, field]) => ({ name, isInherited: name in {}, clean: compileClean(field) }))
   return (value) => {
     if (!isRecord(value)) return value
     const body: Record<string, unknown> = {}
-    for (const { name, clean } of known) {
+    for (const { name, isInherited, clean } of known) {
       const sent = value[name]
-      if (sent !== undefined && sent !== null && Object.hasOwn(value, name)) body[name] = clean(sent)
+      if (sent === undefined || sent === null || (isInherited && !Object.hasOwn(value, name))) continue
+      body[name] = clean(sent)
     }
     return body
   }

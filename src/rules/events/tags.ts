@@ -9,6 +9,7 @@ export const MAX_TAG = 64
  * "Event").
  */
 export function readTags(raw: readonly string[]): { tags: string[]; faults: Fault[] } {
+  if (raw.length === 0) return { tags: [], faults: [] }
   if (raw.length > MAX_TAGS_OF_CALL) {
     return { tags: [], faults: [faultOf('tags', 'items_up_to', { max: MAX_TAGS_OF_CALL })] }
   }

@@ -26,15 +26,20 @@ export function trimText(text: string): string {
 const SPACE = /^[\s\u0085]$/
 
 /**
- * Removes leading and trailing characters that `sign` matches, which tests one character. (A pattern with `+$` takes
- * quadratic time.)
+ * Removes leading and trailing characters that `sign` matches, which tests one character and never matches an ASCII
+ * letter or digit. (A pattern with `+$` takes quadratic time.)
  */
 export function trimSigns(text: string, sign: RegExp): string {
+  if (isAlphanumeric(text.charCodeAt(0)) && isAlphanumeric(text.charCodeAt(text.length - 1))) return text
   let [from, to] = [0, text.length]
   for (let next = charAt(text, from); from < to && sign.test(next); next = charAt(text, from)) from += next.length
   for (let last = charBefore(text, to); to > from && sign.test(last); last = charBefore(text, to)) to -= last.length
   return text.slice(from, to)
 }
+
+/** Whether a UTF-16 unit is an ASCII letter or digit. */
+const isAlphanumeric = (unit: number): boolean =>
+  (unit >= 0x61 && unit <= 0x7a) || (unit >= 0x30 && unit <= 0x39) || (unit >= 0x41 && unit <= 0x5a)
 
 /** A character beyond U+FFFF takes two places. */
 const charAt = (text: string, at: number): string =>

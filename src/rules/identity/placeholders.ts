@@ -40,6 +40,10 @@ export function isPlaceholder(text: string): boolean {
  * (`undefined@undefined`).
  */
 export function isPlaceholderEmail(email: string): boolean {
-  const [local = '', domain = '', ...more] = unquote(email).split('@', 3)
-  return more.length === 0 && domain !== '' && isPlaceholder(local) && isPlaceholder(domain.split('.', 1)[0] ?? '')
+  const text = unquote(email)
+  const at = text.indexOf('@')
+  // Nearly no email begins with a placeholder, so that is looked at first.
+  if (at < 0 || !isPlaceholder(text.slice(0, at))) return false
+  const domain = text.slice(at + 1)
+  return domain !== '' && !domain.includes('@') && isPlaceholder(domain.split('.', 1)[0] ?? '')
 }

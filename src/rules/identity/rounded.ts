@@ -8,15 +8,17 @@ import { withoutInvisible } from '../events/text.ts'
 const SCIENTIFIC = /^[+-]?\d+(?:[.,]\d+E\+?|E\+)\d+$/i
 /** A phone has no letters, so `4E11` is one more form of a rounded number. */
 const SCIENTIFIC_PHONE = /^[+-]?\d+(?:[.,]\d+)?E[+-]?\d+$/i
+/** The letter of both forms, also full-width. Most values do not have it. */
+const EXPONENT = /[Ee\uFF25\uFF45]/
 
 /**
  * Returns whether a value looks rounded by a spreadsheet. For customer ids, idempotency keys and whatever else has to
  * be exact. White space around it, invisible characters and full-width forms make no difference.
  */
-export const looksRounded = (text: string): boolean => SCIENTIFIC.test(plain(text))
+export const looksRounded = (text: string): boolean => EXPONENT.test(text) && SCIENTIFIC.test(plain(text))
 
 /** As `looksRounded`, for a phone, where more forms can only be a rounded number. */
-export const looksRoundedPhone = (text: string): boolean => SCIENTIFIC_PHONE.test(plain(text))
+export const looksRoundedPhone = (text: string): boolean => EXPONENT.test(text) && SCIENTIFIC_PHONE.test(plain(text))
 
 const plain = (text: string): string => toHalfWidth(withoutInvisible(text)).trim()
 

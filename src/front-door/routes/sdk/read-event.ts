@@ -110,7 +110,7 @@ function readFields(raw: unknown, body: EventBody, business: Business, now: numb
   const tags = readTags(body.tags ?? [])
   const traits = readTraits(body.traits ?? {})
   const properties = readProperties(body.properties, 'properties')
-  const unclean = uncleanIssues(textsOf(body))
+  const unclean = uncleanIssues(body, TEXTS)
   const faults = [...unclean, ...identity.faults, ...tags.faults, ...traits.faults, ...properties.faults]
   if (faults.length > 0) return reject('invalid_request', faults)
   if (identity.identity === null) return rejectIdentity([...identity.warnings, ...warnOfNearMisses(raw)])
@@ -166,9 +166,6 @@ const ROUNDED_KEY =
 
 const NO_CURRENCY = 'currency is not a code of ISO 4217: the amount was kept under it as you sent it'
 
-const textsOf = (body: Record<string, unknown>) =>
-  Object.fromEntries(TEXTS.map((name) => [name, body[name] as string | undefined]))
-
 interface ReadProperties {
   /** Compact JSON; null when none was sent. */
   text: string | null
@@ -184,7 +181,8 @@ export function readProperties(raw: Record<string, unknown> | undefined, name: s
   if (hasMoreValues(raw, MAX_PROPERTIES_BYTES / 2)) return { ...read, tooLarge: true }
   const { value, changed, tooDeep } = sanitiseJson(raw)
   if (tooDeep) return { ...read, faults: [{ path: name, message: `${name} is nested too deeply` }] }
-  const warnings = changed ? [`${name} held values that cannot be stored; they were replaced`] : []
-  const text = JSON.stringify(value)
-  return { ...read, text, tooLarge: hasMoreBytes(text, MAX_PROPERTIES_BYTES), warnings }
+  if (changed) read.warnings.push(`${name} held values that cannot be stored; they were replaced`)
+  read.text = JSON.stringify(value)
+  read.tooLarge = hasMoreBytes(read.text, MAX_PROPERTIES_BYTES)
+  return read
 }
