@@ -5,21 +5,34 @@ import type { RequestContext, AppContext } from '../app-context.ts'
 import type { Business, KeyHolder } from '../../businesses/find-business.ts'
 
 /** Returns the holder of a secret key, whose business is active. Throws RequestError (401, 403, 404, 429, 503). */
-export async function requireSecretKey(app: AppContext, context: RequestContext): Promise<KeyHolder> {
-  const holder = await findCaller(app, context)
+export function requireSecretKey(app: AppContext, context: RequestContext): Found<KeyHolder> {
+  const found = findCaller(app, context)
+  return found instanceof Promise ? found.then(requireSecret) : requireSecret(found)
+}
+
+function requireSecret(holder: KeyHolder | null): KeyHolder {
   if (holder === null) throw unauthorized('missing_api_key')
   if (holder.kind === 'publishable') throw new RequestError('publishable_key')
   requireUsable(holder.business)
   return holder
 }
 
-/** Returns null without an Authorization header. Throws RequestError when the header has no valid key. */
-export async function findCaller(app: AppContext, context: RequestContext): Promise<KeyHolder | null> {
+type Found<T> = T | Promise<T>
+
+/**
+ * Returns null without an Authorization header. Throws RequestError when the header has no valid key. A promise only
+ * when the key is not cached: it would cost time in every request.
+ */
+export function findCaller(app: AppContext, context: RequestContext): Found<KeyHolder | null> {
   const header = context.request.headers.get('authorization')
   if (header === null) return null
   const key = readBearer(header)
   if (key === null && !/^bearer\b/i.test(header.trim())) throw unauthorized('invalid_api_key', NO_BEARER)
-  const holder = key === null ? null : await app.keyHolders(sha256(key), context.address)
+  const found = key === null ? null : app.keyHolders(sha256(key), context.address)
+  return found instanceof Promise ? found.then((holder) => noteCaller(context, holder)) : noteCaller(context, found)
+}
+
+function noteCaller(context: RequestContext, holder: KeyHolder | null): KeyHolder {
   if (holder === null) throw unauthorized('invalid_api_key')
   context.businessId = holder.business.id
   context.keyHint = holder.hint

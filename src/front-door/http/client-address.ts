@@ -1,6 +1,6 @@
 /** Finds the network address of the client. */
 import { isIP } from 'node:net'
-import type { ServerRequest } from 'srvx'
+import { addressSeen } from './serve.ts'
 
 /**
  * Returns the address that the server saw or, behind trusted proxies, the one that the outermost of them saw. Each
@@ -22,7 +22,7 @@ function seenBy(addresses: string[], proxies: number): string {
 const UNKNOWN = 'unknown'
 
 export function peerAddress(request: Request): string {
-  return (request as ServerRequest).ip ?? UNKNOWN
+  return addressSeen(request) ?? UNKNOWN
 }
 
 /**

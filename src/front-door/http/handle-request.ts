@@ -20,24 +20,21 @@ export async function handleRequest(
 ): Promise<Response> {
   const context = openContext(app, framed, request, params)
   app.inFlight.count += 1
-  const response = await answerOrReject(app, framed, context)
-  app.inFlight.count -= 1
-  releaseBodyMemory(app, context)
-  context.releaseSlot?.()
-  observe(app, framed, context, response.status, performance.now() - context.startedAt)
-  return response
-}
-
-async function answerOrReject(app: AppContext, framed: FramedRoute, context: RequestContext): Promise<Response> {
+  let response: Response
   try {
     if (app.inFlight.count > app.config.maxInFlight && canOverload(framed.route)) {
       throw new RequestError('unavailable', { headers: { 'Retry-After': '1' } })
     }
     const reply = await framed.answer(app, context)
-    return framed.isCompressed ? await compressReply(reply, context) : toResponse(reply, context)
+    response = framed.isCompressed ? await compressReply(reply, context) : toResponse(reply, context)
   } catch (error) {
-    return errorResponse(app, context, error)
+    response = await errorResponse(app, context, error)
   }
+  app.inFlight.count -= 1
+  releaseBodyMemory(app, context)
+  context.releaseSlot?.()
+  observe(app, framed, context, response.status, performance.now() - context.startedAt)
+  return response
 }
 
 /** Files and health checks are answered at any load. */
@@ -128,7 +125,7 @@ function observe(
   if (code !== '') app.metrics.requests.countRefusal({ route, method, status, code })
   // A log line per success would cost more than the request. So successes are counted, and logged only at debug level.
   const level = status < 400 ? 'debug' : 'info'
-  if (level === 'info' && !app.mayLogRejection()) return
+  if (level === 'debug' ? !app.log.isLevelEnabled(level) : !app.mayLogRejection()) return
   const ms = Math.round(elapsedMs * 10) / 10
   const line = { requestId, method, route, status, ...(code && { code }), ...(businessId && { businessId }), ms }
   app.log[level](line, 'answered')

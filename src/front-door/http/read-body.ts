@@ -97,22 +97,13 @@ function refuseEncoding(request: Request): void {
 
 const withoutParameters = (type: string): string => (type.split(';')[0] ?? '').trim().toLowerCase()
 
-async function readBytes(
-  app: BodyMemoryOwner,
-  context: BodyContext,
-  limit: BodyLimit,
-): Promise<Uint8Array | ArrayBuffer> {
+function readBytes(app: BodyMemoryOwner, context: BodyContext, limit: BodyLimit): Promise<Uint8Array | ArrayBuffer> {
   const declared = declaredBytes(context.request)
   if (declared !== null && declared > limit.bytes) throw tooLarge(limit)
-  try {
-    if (declared === null) return await readChunks(app, context, limit)
-    // The server enforces a declared length. A body without one is counted as it arrives.
-    reserveBodyMemory(app, context, declared, limit)
-    return await inTime(limit, context.request.arrayBuffer())
-  } catch (cause) {
-    if (cause instanceof RequestError) throw cause
-    throw new RequestError('malformed_json', { reason: faultOf('', 'body_ended'), cause })
-  }
+  if (declared === null) return readChunks(app, context, limit)
+  // The server enforces a declared length. A body without one is counted as it arrives.
+  reserveBodyMemory(app, context, declared, limit)
+  return inTime(limit, context.request.arrayBuffer())
 }
 
 /** Returns null when the length is not one whole number. Bun joins a length that is sent twice, as in `7, 7`. */
@@ -153,21 +144,28 @@ function timeoutsFor(seconds: number): SharedTimeouts {
 }
 
 /**
- * Rejects when the time is over. The answer then closes the connection, since the rest of the body may never arrive.
+ * Rejects when the body ends early, or when the time is over. In the second case the answer closes the connection, since
+ * the rest of the body may never arrive.
  */
 function inTime<T>({ seconds }: BodyLimit, read: Promise<T>): Promise<T> {
   const running = timeoutsFor(seconds)
   return new Promise((resolve, reject) => {
     const timeout = running.begin(() => reject(tooLate(seconds)))
-    const end = (settle: () => void) => {
-      running.end(timeout)
-      settle()
-    }
     read.then(
-      (bytes) => end(() => resolve(bytes)),
-      (error: unknown) => end(() => reject(error)),
+      (bytes) => {
+        running.end(timeout)
+        resolve(bytes)
+      },
+      (error: unknown) => {
+        running.end(timeout)
+        reject(error instanceof RequestError ? error : endedEarly(error))
+      },
     )
   })
+}
+
+function endedEarly(cause: unknown): RequestError {
+  return new RequestError('malformed_json', { reason: faultOf('', 'body_ended'), cause })
 }
 
 function tooLate(seconds: number): RequestError {

@@ -61,10 +61,10 @@ export async function serve(
   let draining = false
   // Only Bun takes this setting here. On Node it is an option of the server, below.
   Reflect.set(http, 'maxHeaderSize', MAX_HEADER_BYTES)
-  const answerCall = async (request: ServerRequest): Promise<Response> => {
+  const answerCall = async (request: Request, isPlain: boolean): Promise<Response> => {
     running.begin()
     try {
-      const response = await fetch(request, hasPlainPath(request))
+      const response = await fetch(request, isPlain)
       // Callers leave a connection after this header. Otherwise they would send requests on it while the server closes.
       if (draining) response.headers.set('Connection', 'close')
       return response
@@ -72,15 +72,19 @@ export async function serve(
       running.end()
     }
   }
-  // srvx needs Bun's server as the second argument to find the address of the client.
-  const answerRouted: BunFetchHandler = (request, bun) => (server as Server<BunFetchHandler>).fetch(request, bun)
+  // On Bun, srvx would define fields on each request, which costs more than to find the route.
+  const answerRouted: BunFetchHandler = (request: BunRequest, bun) => {
+    request.bunServer = bun
+    const { params } = request
+    return answerCall(request, params !== undefined && Object.values(params).every(isPlainSegment))
+  }
   // Only Bun counts the time until the answer as idle.
   const answerSlow: BunFetchHandler = (request, bun) => {
     bun?.timeout(request, Math.min(Math.max(idleSeconds, slowSeconds), LONGEST_IDLE_ON_BUN))
     return answerRouted(request, bun)
   }
   const server: Server = await open({
-    fetch: answerCall,
+    fetch: (request) => answerCall(request, hasPlainPath(request)),
     port,
     hostname: host,
     reusePort,
@@ -116,15 +120,23 @@ export async function serve(
   }
 }
 
+/** A request that Bun's router has matched. */
+interface BunRequest extends Request {
+  params?: Record<string, string>
+  bunServer?: Parameters<BunFetchHandler>[1]
+}
+
+/** Returns the address that the server saw; undefined when the client has disconnected. */
+export function addressSeen(request: BunRequest & Pick<ServerRequest, 'ip'>): string | undefined {
+  return request.bunServer ? request.bunServer.requestIP(request)?.address : request.ip
+}
+
 /**
  * Node and Deno return the request target as it was sent. Bun returns a normalised URL, but its router matches the
- * target as it was sent, and sets `params` on the requests that it matched.
+ * target as it was sent: the paths that it did not match are those of no route, or in an ambiguous spelling.
  */
-function hasPlainPath(request: ServerRequest): boolean {
-  const { runtime, url } = request
-  if (runtime?.name !== 'bun') return isPlainTarget(runtime?.node?.req.url ?? url)
-  const { params } = request as { params?: Record<string, string> }
-  return params !== undefined && Object.values(params).every(isPlainSegment)
+function hasPlainPath({ runtime, url }: ServerRequest): boolean {
+  return runtime?.name !== 'bun' && isPlainTarget(runtime?.node?.req.url ?? url)
 }
 
 async function open(options: ServerOptions & { hostname: string; port: number }): Promise<Server> {

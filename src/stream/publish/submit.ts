@@ -23,7 +23,7 @@ export type SubmitResult =
   | { kind: 'unavailable'; retryAfter: number }
   | { kind: 'outcome_unknown' }
 
-type ResolveSubmit = (submitted: SubmitResult | Promise<SubmitResult>) => void
+type ResolveSubmit = (submitted: SubmitResult) => void
 
 export type Submit = (request: NewIngestRequest, options?: SubmitOptions) => Promise<SubmitResult>
 export interface SubmitOptions {
@@ -71,7 +71,8 @@ export function createSubmitter(deps: SubmitterDeps, config: SubmitterConfig): S
     const settleWithBoth = () => {
       if (published?.kind !== 'appended' || answered === undefined) return
       const { answer } = answered
-      settle(answer ? { kind: 'answered', answer } : resolveUnanswered(deps, published))
+      if (answer) settle({ kind: 'answered', answer })
+      else void resolveUnanswered(deps, published).then(settle)
     }
     replies.wait(request.n, (answer) => {
       answered = { answer }
@@ -88,16 +89,19 @@ export function createSubmitter(deps: SubmitterDeps, config: SubmitterConfig): S
     publisher.publish(request, (published) => settle(published.kind === 'appended' ? { kind: 'queued' } : published))
 
   return {
-    async submit(request, { wait = true } = {}) {
+    submit(request, { wait = true } = {}) {
       const full = closing || running.count() >= config.maxInFlight || (wait && !replies.isListening())
-      if (full) return { kind: 'unavailable', retryAfter: 1 }
+      if (full) return Promise.resolve({ kind: 'unavailable', retryAfter: 1 })
       const numbered: IngestRequest = { ...request, n: replies.nextNumber() }
       running.begin()
-      try {
-        return await new Promise<SubmitResult>((settle) => (wait ? submitAndWait : submitOnly)(numbered, settle))
-      } finally {
-        running.end()
-      }
+      return new Promise((resolve) => {
+        const settle = (submitted: SubmitResult): void => {
+          running.end()
+          resolve(submitted)
+        }
+        if (wait) submitAndWait(numbered, settle)
+        else submitOnly(numbered, settle)
+      })
     },
     isOpen: () => !closing && publisher.isOpen() && replies.isListening(),
     async close() {

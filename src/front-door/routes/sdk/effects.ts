@@ -30,13 +30,7 @@ export const wantsEffects = ({ request }: RequestContext, keyed: boolean): boole
   keyed && prefers(request, 'effects')
 
 /** Adds the names of segments and campaigns. Leaves out those that have been deleted in the meantime. */
-export async function nameEffects(
-  { sql }: AppContext,
-  context: RequestContext,
-  businessId: string,
-  effects: Effects | undefined,
-) {
-  if (!effects) return {}
+export async function nameEffects({ sql }: AppContext, context: RequestContext, businessId: string, effects: Effects) {
   context.headers['Preference-Applied'] = 'effects'
   const segmentIds = [...effects.entered, ...effects.left]
   const campaignIds = [...effects.enrolled, ...effects.ended].map(({ campaignId }) => campaignId)

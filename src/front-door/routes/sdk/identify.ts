@@ -66,7 +66,7 @@ async function submit(
   } as const
   const answer = await submitRequest(app, context, request, { keyed })
   if (answer === null) return QUEUED
-  return identified(answer, await nameEffects(app, context, business.id, answer.effects))
+  return identified(answer, answer.effects ? await nameEffects(app, context, business.id, answer.effects) : {})
 }
 
 const CREATED = 'The contact was created.'

@@ -33,7 +33,7 @@ async function track(app: AppContext, context: RequestContext): Promise<Reply> {
   } as const
   const answer = await submitRequest(app, context, request, { keyed: true })
   if (answer === null) return queued(fact)
-  return recorded(fact, answer, await nameEffects(app, context, business.id, answer.effects))
+  return recorded(fact, answer, answer.effects ? await nameEffects(app, context, business.id, answer.effects) : {})
 }
 
 const RECORDED = 'The event is recorded.'
