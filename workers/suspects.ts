@@ -62,7 +62,7 @@ function createSuspectsOfOne(failed: Map<string, FailureCount>, now: () => numbe
     }
   }
   return {
-    isSuspect: (key) => lately(key) !== undefined,
+    isSuspect: (key) => failed.size > 0 && lately(key) !== undefined,
     isQuarantined(key) {
       const one = lately(key)
       return one !== undefined && one.count >= MAX_FAILURES && now() - one.at <= QUARANTINE_MS

@@ -128,11 +128,11 @@ export function createContactCache(maxWeight: () => number): ContactCache {
   return {
     checkout(state, sent, isWatched = false) {
       const { business_id: businessId, kind, value } = sent
-      const lent = state.owners[kind].get(businessId, value)
-      if (lent !== undefined) return !isWatched || state.contacts.get(lent)?.facts !== null
       const entry = owners[kind].get(businessId, value)
       if (!entry) return false
-      if (entry.checkedOut || entry.configVersion !== state.businesses.get(businessId)?.configVersion) {
+      const lent = entry.checkedOut
+      if (lent && state.contacts.get(entry.id) === lent) return !isWatched || lent.facts !== null
+      if (lent || entry.configVersion !== state.businesses.get(businessId)?.configVersion) {
         drop(entry)
         return false
       }

@@ -28,7 +28,8 @@ export function applyTraits(
   let skipped = 0
   const business = state.businesses.get(contact.businessId)
   if (!business) throw new Error('the business was not loaded')
-  for (const [key, value] of Object.entries(traits)) {
+  for (const key of Object.keys(traits)) {
+    const value = traits[key] ?? null
     const problem = value === null ? null : problemWith(business, key, value)
     if (problem) {
       warnings.push(problem)
