@@ -83,7 +83,8 @@ function isStorable(input: unknown, depth: number): input is Json {
   if (typeof input !== 'object' || depth === MAX_DEPTH) return false
   if (Array.isArray(input)) return input.every((item) => isStorable(item, depth + 1))
   const object = input as Record<string, unknown>
-  return Object.keys(object).every((key) => isClean(key) && isStorable(object[key], depth + 1))
+  for (const key of Object.keys(object)) if (!isClean(key) || !isStorable(object[key], depth + 1)) return false
+  return true
 }
 
 function sanitise(input: unknown, depth: number, found: { changed: boolean; tooDeep: boolean }): Json {

@@ -49,7 +49,7 @@ export function createBacklog(redis: Redis, partition: string, limitBytes: numbe
   const usedBytes = (field: string): number => {
     const counter = counters.get(field)
     if (!counter) return 0
-    return counter.sending + (isFresh(field, counter) ? counter.waiting : 0)
+    return counter.sending + (counter.waiting > 0 && isFresh(field, counter) ? counter.waiting : 0)
   }
   /** Deletes the counters of idle businesses: there can be very many. */
   const evictIdle = (): void => {
@@ -60,7 +60,10 @@ export function createBacklog(redis: Redis, partition: string, limitBytes: numbe
     }
   }
   /** A request larger than the limit is accepted when nothing else waits; otherwise it could never be sent. */
-  const isPast = (field: string, bytes: number) => usedBytes(field) > 0 && usedBytes(field) + bytes > limitOf(field)
+  const isPast = (field: string, bytes: number): boolean => {
+    const used = usedBytes(field)
+    return used > 0 && used + bytes > limitOf(field)
+  }
 
   const update = (fields: (string | number)[]): void => {
     for (let at = 0; at + 1 < fields.length; at += 2) {
@@ -85,10 +88,12 @@ export function createBacklog(redis: Redis, partition: string, limitBytes: numbe
 
   return {
     refuses(businessId, bytes) {
-      const past = [TOTAL, businessId].filter((field) => isPast(field, bytes))
-      for (const field of past) refused.add(field)
-      if (past.length > 0) pollSoon()
-      return past.length > 0
+      const [isFull, isShareFull] = [isPast(TOTAL, bytes), isPast(businessId, bytes)]
+      if (!isFull && !isShareFull) return false
+      if (isFull) refused.add(TOTAL)
+      if (isShareFull) refused.add(businessId)
+      pollSoon()
+      return true
     },
     startSending(businessId, bytes) {
       counterOf(TOTAL).sending += bytes

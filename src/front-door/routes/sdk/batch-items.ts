@@ -44,9 +44,9 @@ export async function readItems<Fact>(
   read: (item: Record<string, unknown>) => { fact: Fact } | { message: string },
 ): Promise<ReadItems<Fact>> {
   const done: ReadItems<Fact> = { items: [], failures: [] }
-  for (const [index, item] of items.entries()) {
+  for (let index = 0; index < items.length; index++) {
     if (index % ITEMS_AT_ONCE === ITEMS_AT_ONCE - 1) await nextTurn()
-    const result = readItem(item, read)
+    const result = readItem(items[index], read)
     if ('fact' in result) done.items.push({ index, fact: result.fact })
     else done.failures.push({ index, error: result.message })
   }
