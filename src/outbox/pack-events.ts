@@ -9,7 +9,7 @@ import { packText } from '../stream/pack-text.ts'
 
 export function writeLines(lines: string[]): string {
   const text = lines.join('\n')
-  const packed = packText(text, lines.length)
+  const packed = packText(text)
   return packed ? `zstd:${Buffer.byteLength(text)}:${packed.toString('base64')}` : text
 }
 

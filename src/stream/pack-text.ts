@@ -6,12 +6,8 @@
 import { Buffer } from 'node:buffer'
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 
-/**
- * Minimum characters for compression to pay: of the whole text, and of a part on average. Many short parts are cheaper
- * uncompressed.
- */
+/** Minimum characters for compression to pay. */
 const LONG = 16 * 1024
-const LONG_PARTS = 4 * 1024
 /** The first bytes decide whether compression pays: random text does not shrink. */
 const SAMPLE = 64 * 1024
 const WORTH = 0.5
@@ -20,11 +16,11 @@ const FAST = { params: { [constants.ZSTD_c_compressionLevel]: 1 } }
 const MAGIC = 0xfd2fb528
 
 /**
- * Compresses a text. Returns undefined when compression does not pay: for short texts, for many short `parts`, and for
- * texts that do not shrink to half.
+ * Compresses a text. Returns undefined when compression does not pay: for short texts, and for those that do not shrink
+ * to half.
  */
-export function packText(text: string, parts: number): Buffer | undefined {
-  if (text.length < LONG || text.length < LONG_PARTS * parts) return undefined
+export function packText(text: string): Buffer | undefined {
+  if (text.length < LONG) return undefined
   const bytes = Buffer.from(text)
   const sample = zstdCompressSync(bytes.subarray(0, SAMPLE), FAST)
   if (sample.length > WORTH * Math.min(bytes.length, SAMPLE)) return undefined

@@ -182,14 +182,10 @@ export function createPublisher(deps: PublisherDeps, options: PublisherOptions):
     }
   }
 
-  async function append(
-    queue: PartitionQueue,
-    { waiting, events }: Group,
-    version: number,
-  ): Promise<PublishResult | 'fenced'> {
+  async function append(queue: PartitionQueue, { waiting }: Group, version: number): Promise<PublishResult | 'fenced'> {
     const requests = waiting.map(({ json }) => json)
     const entry = encodeEntry(options.frontDoor, requests)
-    const args = [queue.floor, packText(entry, events) ?? entry, weigh(waiting), version]
+    const args = [queue.floor, packText(entry) ?? entry, weigh(waiting), version]
     const link = partitionMap.link()
     try {
       const keys = [streamKey(queue.partition), backlogKey(queue.partition), fenceKey(queue.partition)]
