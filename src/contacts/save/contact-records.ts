@@ -1,7 +1,7 @@
 /** The columns of the contacts of a micro-batch, with their statistics and revenue. */
 import { type Changes, isVersionRaised } from '../../rules/changes.ts'
 import { type ContactDelta, emptyDelta } from '../../rules/contact-delta.ts'
-import { CHANNELS, PROFILE_FIELDS } from '../../rules/events/facts.ts'
+import { CHANNELS } from '../../rules/events/facts.ts'
 import { type ContactState, type State, survivorOf } from '../../rules/state.ts'
 import { profileColumns } from '../profile-columns.ts'
 import { type Cell, arrayLiteral } from '../../stores/write-columns.ts'
@@ -82,7 +82,7 @@ function hasChanged(contact: ContactState, delta: ContactDelta): boolean {
     delta.revenue.size > 0 ||
     delta.tags.size > 0 ||
     delta.traits.size > 0 ||
-    PROFILE_FIELDS.some((field) => field in delta.profile)
+    Object.keys(delta.profile).length > 0
   )
 }
 
