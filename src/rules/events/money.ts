@@ -7,6 +7,9 @@ const DECIMALS = 6
 const STEPS_PER_UNIT = 10n ** BigInt(DECIMALS)
 const DECIMAL_TEXT = /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]\d+))?$/
 
+/** The text of a number that is an amount already: such a text has no unnecessary zeros. */
+const AMOUNT = /^-?\d+(?:\.\d{1,6})?$/
+
 /** The largest amount that counts, positive or negative. */
 export const MAX_AMOUNT = 1e15
 
@@ -16,7 +19,9 @@ export const MAX_AMOUNT = 1e15
  */
 export function toAmount(value: number): { amount: string; rounded: boolean } | { tooLarge: true } {
   if (Math.abs(value) > MAX_AMOUNT) return { tooLarge: true }
-  const { steps, rounded } = readSteps(String(value))
+  const text = String(value)
+  if (AMOUNT.test(text)) return { amount: text, rounded: false }
+  const { steps, rounded } = readSteps(text)
   return { amount: writeSteps(steps), rounded }
 }
 

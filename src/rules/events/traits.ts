@@ -26,7 +26,9 @@ export function readTraits(raw: Record<string, unknown>): {
   const traits: Record<string, TraitValue> = {}
   const warnings: string[] = []
   const faults: Fault[] = []
-  let [taken, left, skipped] = [0, 0, 0]
+  let taken = 0
+  let left = 0
+  let skipped = 0
   for (const key of Object.keys(raw)) {
     const value = raw[key]
     if (!isTraitValue(value)) {

@@ -1,4 +1,4 @@
-import type { Identity, IdentityKind } from '../events/facts.ts'
+import { IDENTITY_KINDS, type Identity, type IdentityKind } from '../events/facts.ts'
 import { type Fault, faultOf } from '../faults.ts'
 import { isPlaceholder, isPlaceholderEmail } from './placeholders.ts'
 import { readPhone } from './read-phone.ts'
@@ -28,22 +28,19 @@ export function readIdentity(
   const identity: Identity = {}
   const warnings: string[] = []
   const faults: Fault[] = []
-  const take = (kind: IdentityKind, read: (text: string) => FieldResult): void => {
+  for (const kind of IDENTITY_KINDS) {
     const value = raw[kind]
-    if (value === undefined || value === null) return
-    const result = readField(kind, value, read)
+    if (value === undefined || value === null) continue
+    const result = readField(kind, value, country)
     if ('part' in result) Object.assign(identity, result.part)
     else if ('warning' in result) warnings.push(result.warning)
     else faults.push(result.fault)
   }
-  take('platformCustomerId', readCustomerId)
-  take('email', readEmail)
-  take('phone', (text) => readPhoneField(text, country))
   const usable = faults.length === 0 && Object.keys(identity).length > 0
   return { identity: usable ? identity : null, warnings, faults }
 }
 
-function readField(kind: IdentityKind, value: string | number, read: (text: string) => FieldResult): FieldResult {
+function readField(kind: IdentityKind, value: string | number, country: string | null): FieldResult {
   const text = trimIdentity(kind, String(value))
   if (isPlaceholder(text)) return ignored(kind)
   if (typeof value === 'number') {
@@ -51,7 +48,13 @@ function readField(kind: IdentityKind, value: string | number, read: (text: stri
     if (fault !== undefined) return { fault }
   }
   if (!isClean(text)) return { fault: faultOf(`identity.${kind}`, 'clean_text') }
-  return read(text)
+  return READERS[kind](text, country)
+}
+
+const READERS: Record<IdentityKind, (text: string, country: string | null) => FieldResult> = {
+  platformCustomerId: readCustomerId,
+  email: readEmail,
+  phone: readPhoneField,
 }
 
 /** Invisible characters have no meaning in an email or a phone. In a customer id, only those at its ends have none. */

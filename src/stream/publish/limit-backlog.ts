@@ -88,7 +88,8 @@ export function createBacklog(redis: Redis, partition: string, limitBytes: numbe
 
   return {
     refuses(businessId, bytes) {
-      const [isFull, isShareFull] = [isPast(TOTAL, bytes), isPast(businessId, bytes)]
+      const isFull = isPast(TOTAL, bytes)
+      const isShareFull = isPast(businessId, bytes)
       if (!isFull && !isShareFull) return false
       if (isFull) refused.add(TOTAL)
       if (isShareFull) refused.add(businessId)
