@@ -71,7 +71,7 @@ export interface BusinessState {
   campaigns: Campaign[]
   /** The events that steps of its campaigns wait for, including those of former versions. */
   awaited: ReadonlySet<string>
-  /** It has published a campaign once, so its contacts may have enrolments. */
+  /** It has ever published a campaign, so its contacts may have enrolments. */
   isEnrolling: boolean
   /** Only the active ones. */
   destinations: Destination[]

@@ -3,7 +3,10 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import type { ClaimedSend } from '../../src/campaigns/engine/claim/claim-due.ts'
 import { sendMessage } from '../../src/campaigns/engine/send/send-message.ts'
 import type { Attempt } from '../../src/campaigns/engine/send/attempt.ts'
+import { type AttemptRecord, recordAttempts } from '../../src/campaigns/engine/settle/record-attempts.ts'
 import { settle } from '../../src/campaigns/engine/settle/settle.ts'
+import { connectPostgres } from '../../src/stores/postgres.ts'
+import { inTransaction } from '../../src/stores/transaction.ts'
 import { NOW } from '../support/facts.ts'
 import { fillDue } from '../support/fill-due.ts'
 import type { Stack } from '../support/stack.ts'
@@ -180,4 +183,53 @@ it('and nothing of a worker whose claim has expired moves the enrolment', async 
   await stack.sql`update due_steps set claim = gen_random_uuid() where enrolment_id = ${late.enrolmentId}`
   await settle(engine.deps, late, attempt({ kind: 'accepted' }))
   expect(await messageOf(late)).toMatchObject({ state: 'sent', settled: false, message_id: late.messageId })
+})
+
+it('a message that another transaction changes before it is locked keeps its claim, and is recorded by itself', async () => {
+  const [one] = (await claim(1)) as [ClaimedSend]
+  const { businessId, enrolmentId, messageId } = one
+  const record: AttemptRecord = {
+    businessId,
+    enrolmentId,
+    messageId,
+    channel: 'email',
+    claim: one.claim,
+    isFinal: true,
+    state: 'sent',
+    reason: null,
+    judged: 'other',
+    reported: null,
+    at: NOW,
+    dueAt: NOW,
+    detail: null,
+    provider: 'smtp',
+    providerMessageId: null,
+    templateVersion: 1,
+    values: null,
+  }
+  // Holds the statement up between its snapshot and its locks.
+  await stack.sql`create schema slow`
+  await stack.sql.unsafe(`
+    create function slow.json_to_recordset(sent json) returns setof record language plpgsql as $$
+    begin
+      perform pg_advisory_lock_shared(7), pg_advisory_unlock_shared(7);
+      return query select * from pg_catalog.json_to_recordset(sent) as x (place integer, business_id uuid, enrolment_id uuid,
+        message_id uuid, channel text, claim uuid, is_final boolean, state text, reason text, judged text, reported text,
+        at bigint, due_at bigint, detail text, provider text, provider_message_id text, template_version integer, "values" text);
+    end $$`)
+  const holder = connectPostgres(stack.databaseUrl, { max: 1 })
+  await holder`select pg_advisory_lock(7)`
+  const recording = inTransaction(stack.sql, async (tx) => {
+    await tx`set local search_path = slow, pg_catalog, public`
+    return recordAttempts(tx, [record])
+  })
+  await expect
+    .poll(async () => (await stack.sql`select from pg_locks where locktype = 'advisory' and not granted`).length)
+    .toBe(1)
+  await stack.sql`update messages set opened = true where id = ${one.messageId}`
+  await holder.end()
+  expect(await recording).toEqual([false])
+  expect(await messageOf(one)).toMatchObject({ state: 'claimed', claim: one.claim, settled: false })
+  await settle(engine.deps, one, attempt({ kind: 'accepted' }))
+  expect(await messageOf(one)).toMatchObject({ state: 'sent', claim: null, settled: true })
 })

@@ -1,7 +1,7 @@
 /** Postgres carries out several merges of one micro-batch together. The result is the same as one after the other. */
 import { describe, expect, it, vi } from 'vitest'
 import { readContact } from '../../src/contacts/read/read-contact.ts'
-import type { ContactAnswer } from '../../src/stream/entry.ts'
+import type { ContactAnswer, TrackAnswer } from '../../src/stream/entry.ts'
 import {
   type RequestContext,
   NOW,
@@ -166,6 +166,18 @@ describe('merges of one micro-batch', () => {
     expect(contact?.events).toMatchObject([{ event: 'e', count: 5 }])
     expect(contact?.mergedFrom).toHaveLength(2)
     expect(contact?.identities).toEqual({ email: ['a@x.io'], phone: ['972500000001'], platformCustomerId: ['c'] })
+  })
+
+  it('into a contact that is made in it, add what the others have counted', async () => {
+    // Another partition was ahead: it has received this later, and applied it first.
+    await pipeline.track({ ...track(businessId, eventFact('e', { email: 'a@x.io' })), receivedAt: NOW + 5 })
+    const [made] = await pipeline.apply(
+      track(businessId, eventFact('e', { platformCustomerId: 'c' })),
+      track(businessId, eventFact('e', { platformCustomerId: 'c', email: 'a@x.io' })),
+    )
+    const [contact] = (await readAll(businessId, [])).people
+    expect(contact).toMatchObject({ contactId: (made as TrackAnswer).contactId })
+    expect(contact?.events).toMatchObject([{ event: 'e', count: 3 }])
   })
 
   it('stay within their own business when two businesses have the same fields', async () => {

@@ -35,10 +35,10 @@ afterAll(async () => {
 
 /** Number of scans, and of rows read and written, by table. */
 async function readUse(): Promise<Map<string, number>> {
-  // A session reports what it has done at most once a second.
+  // A session reports what it has done at most once a second. Each of these queries has a connection of its own.
   await sleep(1100)
-  const sessions = lab.sql.options.max
-  await Promise.all(Array.from({ length: sessions }, () => lab.sql`select pg_stat_force_next_flush(), pg_sleep(0.05)`))
+  const flush = () => lab.sql`select pg_stat_force_next_flush(), pg_sleep(0.3)`
+  await Promise.all(Array.from({ length: lab.sql.options.max }, flush))
   const rows = await lab.sql<{ name: string; used: number }[]>`
     select relname as name, (coalesce(seq_scan, 0) + coalesce(idx_scan, 0) + coalesce(seq_tup_read, 0)
       + coalesce(idx_tup_fetch, 0) + n_tup_ins + n_tup_upd + n_tup_del)::float8 as used

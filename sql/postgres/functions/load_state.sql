@@ -7,7 +7,7 @@
 --                 contacts that list the visitor, and its events from before the identification
 --   p_contacts    business_id, id: contacts named
 --   p_goals       [{ business_id, event }]: goal events of the published campaigns
---   p_enrolling   ids of the businesses that have had campaigns: nothing is read for campaigns of the others
+--   p_enrolling   ids of the businesses that have ever published a campaign: of the others no enrolments are read
 --   p_most_contacts  number of contacts to read of those that list a browser; none for a crowded browser
 --   p_in_full     ids of the contacts whose tags, and whose cleared traits without a field, are read
 --   p_most_browsers  limit for counting each contact's browsers, and those that wait; null: no count

@@ -14,7 +14,8 @@
 -- Without p_partition, no position is moved: the segment worker saves what time has changed.
 -- Raises SL001 when something differs from what the decision assumed: the caller loads and decides again.
 -- With p_dry_run, it raises SL003 instead of committing. This finds the item that causes a data error.
--- Tables are probed only by whole keys (laterals, upserts, single rows): see load_state.
+-- Tables are probed only by whole keys (laterals, upserts, single rows), see load_state, or by the places of rows that
+-- are locked.
 -- A new feature adds one parameter and one function of its own, as deliveries do.
 create or replace function save_changes(
   p_partition text, p_epoch bigint, p_from text, p_to text, p_attempt uuid, p_dry_run boolean,
@@ -50,9 +51,10 @@ declare
   touched uuid[] := p_contact_ids[:cardinality(p_changed)];
   segment_changes text;
   outbox_id bigint;
-  -- Where the rows are that are changed, in the order of the list that names them. A row is looked up by its key once.
+  -- The places of rows: of the contacts in p_assumed, and of the statistics in p_statistics (null: there is none).
   held tid[];
   counted tid[];
+  written integer;
   -- Numbers in the order of the decisions: of identities that are added or proven, and of addresses made primary.
   turns bigint[];
 begin
@@ -177,6 +179,10 @@ begin
     ) as x (assumed, raised, keyed, stage, orders, tags, traits,
       first_name, last_name, country, city, language, timezone, page_filled)
     where c.ctid = held[x.assumed];
+    get diagnostics written = row_count;
+    if written <> cardinality(p_known_contacts[1]::integer[]) then
+      raise exception 'a contact changed meanwhile' using errcode = 'SL001';
+    end if;
   end if;
   -- Identities that leave their contact do so first, because a contact has one customer id.
   if p_released is not null then
@@ -265,13 +271,14 @@ begin
     perform set_primaries(p_primaries, turns);
   end if;
   if p_statistics is not null then
-    -- Its contact is locked, so a row that is found stays where it is, and none is added. New contacts have none.
+    -- Its contact is locked, so a row that is found stays where it is, and none is added. A new contact has none, unless
+    -- a merge above has given it those of another one.
     counted := array(
       select stored.ctid
       from unnest(p_statistics[1]::integer[], p_statistics[2]::boolean[], p_statistics[3]::text[]) as x (place, of_new, event)
       left join lateral (
         select s.ctid from event_statistics s
-        where not x.of_new and s.business_id = p_contact_businesses[x.place] and s.contact_id = p_contact_ids[x.place]
+        where (p_merges is not null or not x.of_new) and s.business_id = p_contact_businesses[x.place] and s.contact_id = p_contact_ids[x.place]
           and s.event = x.event collate "C"
         limit 1
       ) stored on true
@@ -282,6 +289,10 @@ begin
         p_statistics[4]::bigint[], p_statistics[5]::bigint[], p_statistics[6]::bigint[]
       ) with ordinality as x (place, of_new, event, first_at, last_at, count, nth)
       where s.ctid = counted[x.nth];
+    get diagnostics written = row_count;
+    if written <> cardinality(array_remove(counted, null)) then
+      raise exception 'statistics changed meanwhile' using errcode = 'SL001';
+    end if;
     insert into event_statistics (business_id, contact_id, event, first_at, last_at, count)
       select p_contact_businesses[place], p_contact_ids[place], event, first_at, last_at, count
       from unnest(p_statistics[1]::integer[], p_statistics[2]::boolean[], p_statistics[3]::text[],

@@ -28,11 +28,15 @@ export function compileCheck<S extends TSchema>(schema: S): BodyCheck<S> {
   }
 }
 
+const [ANY_KEY] = Object.keys(Type.Record(Type.String(), Type.Unknown()).patternProperties)
+const LIMITS = ['minProperties', 'maxProperties', 'additionalProperties']
+
 /** Replaces records of anything by plain objects, so that a check does not look at each of their fields. */
 function withoutFreeForm(schema: TSchema): TSchema {
-  const { properties, patternProperties } = schema as { [group: string]: Record<string, TSchema> | undefined }
-  if (patternProperties && Object.values(patternProperties).every((values) => values[Kind] === 'Unknown'))
-    return Type.Object({})
+  const { properties, patternProperties = {} } = schema as { [group: string]: Record<string, TSchema> | undefined }
+  const [[key, values] = [], ...others] = Object.entries(patternProperties)
+  const isAnyRecord = key === ANY_KEY && values?.[Kind] === 'Unknown' && others.length === 0
+  if (isAnyRecord && !LIMITS.some((limit) => limit in schema)) return Type.Object({})
   if (properties === undefined) return schema
   const simple = Object.entries(properties).map(([name, field]) => [name, withoutFreeForm(field)])
   return { ...schema, properties: Object.fromEntries(simple) as typeof properties }

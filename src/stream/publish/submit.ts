@@ -94,13 +94,19 @@ export function createSubmitter(deps: SubmitterDeps, config: SubmitterConfig): S
       if (full) return Promise.resolve({ kind: 'unavailable', retryAfter: 1 })
       const numbered: IngestRequest = { ...request, n: replies.nextNumber() }
       running.begin()
-      return new Promise((resolve) => {
+      return new Promise((resolve, reject) => {
         const settle = (submitted: SubmitResult): void => {
           running.end()
           resolve(submitted)
         }
-        if (wait) submitAndWait(numbered, settle)
-        else submitOnly(numbered, settle)
+        try {
+          if (wait) submitAndWait(numbered, settle)
+          else submitOnly(numbered, settle)
+        } catch (error) {
+          replies.forget(numbered.n)
+          running.end()
+          reject(error)
+        }
       })
     },
     isOpen: () => !closing && publisher.isOpen() && replies.isListening(),

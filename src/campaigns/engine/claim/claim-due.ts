@@ -26,6 +26,8 @@ export interface ClaimedSend extends Sending {
   attempts: number
   /** Instant of the first attempt, in epoch milliseconds. */
   claimedAt: number
+  /** When this claim was decided, by `performance.now()`: what is read later is at least as new. */
+  since: number
 }
 
 export interface Claimed {
@@ -67,6 +69,7 @@ async function moveLocked(deps: EngineDeps, tx: Queryable, rows: DueRow[]): Prom
   )
   // Read after the last lock: of two claims for one channel, the later one has the later instant.
   const at = now()
+  const since = performance.now()
   const context = { now: at, claim: crypto.randomUUID(), leaseEnd: at + leaseMs }
   const moves = await decideMoves(deps, tx, versioned, { now: at, takeTurn: turns.take })
   await turns.store()
@@ -78,7 +81,7 @@ async function moveLocked(deps: EngineDeps, tx: Queryable, rows: DueRow[]): Prom
     const attempts = isRetry ? row.attempts + 1 : 1
     const claimedAt = (isRetry ? facts.message?.claimedAt : undefined) ?? at
     const { tracking } = of.definition
-    const claimed = { businessId, campaignId, enrolmentId, contactId, tracking, attempts, claimedAt }
+    const claimed = { businessId, campaignId, enrolmentId, contactId, tracking, attempts, claimedAt, since }
     return [{ ...place.sending, ...claimed, claim: context.claim }]
   })
   const updates = moves.flatMap(({ row: { businessId, campaignId, contactId, enrolmentId }, place }) =>

@@ -31,11 +31,15 @@ export async function sendMessage(
   }
   if ('kind' in made) return { outcome: made, provider: null, rendered: null }
   const { version, values } = made
+  const { businessId, since } = claimed
   // Links in the stored rendering have no effect.
   const rendered = { version, values: { ...values, ...inertLinks(deps.config) } }
   try {
     const outgoing = await outgoingOf(deps, claimed, made)
-    return { ...(await deps.transports.send({ ...outgoing, claim: claimed.claim }, outgoing, signal)), rendered }
+    return {
+      ...(await deps.transports.send({ businessId, channel: outgoing.channel, since }, outgoing, signal)),
+      rendered,
+    }
   } catch (error) {
     // An operator has to enter the secrets again.
     if (error instanceof SealError) return { outcome: later(error.message), provider: null, rendered }

@@ -1,6 +1,5 @@
 /** Transports of the recently used channels, with their open connections. */
 import { type ChannelKey, type StoredChannel, loadChannel, openSetup } from '../../../messages/channels/channels.ts'
-import { createTtlCache } from '../../../async/ttl-cache.ts'
 import type { OutgoingMessage, SendOutcome, Transport, TransportDeps } from '../../../messages/channels/provider.ts'
 import { requireProvider } from '../../../messages/channels/providers.ts'
 import { reachableUrl } from '../../../messages/callbacks/reachable-url.ts'
@@ -12,9 +11,9 @@ export interface Sent {
   outcome: SendOutcome
 }
 
-/** `claim`: the messages of one claim share a read of their channel, made after the claim. */
 export interface ClaimedChannel extends ChannelKey {
-  claim: string
+  /** When the message was claimed, by `performance.now()`. */
+  since: number
 }
 
 export interface Transports {
@@ -35,8 +34,8 @@ interface Opened {
 }
 
 const IDLE_MS = 60_000
-/** A message that waits for longer reads its channel again. Milliseconds, and reads. */
-const CHANNELS = { ms: 1000, max: 1000 }
+/** Milliseconds for which the messages that were claimed before it share a read of their channel. */
+const SHARED_MS = 1000
 
 interface TransportsDeps extends Omit<TransportDeps, 'callbackUrl'> {
   config: Pick<Config, 'publicUrl' | 'port' | 'secretsKey'>
@@ -44,7 +43,7 @@ interface TransportsDeps extends Omit<TransportDeps, 'callbackUrl'> {
 
 export function createTransports(deps: TransportsDeps): Transports {
   const opened = new Map<string, Opened>()
-  const channels = createTtlCache<StoredChannel>(CHANNELS)
+  const reads = new Map<string, { at: number; answer: Promise<StoredChannel> }>()
   /** Transports that were replaced while messages were in flight. */
   const retired = new Set<Opened>()
 
@@ -54,7 +53,7 @@ export function createTransports(deps: TransportsDeps): Transports {
     else retired.add(one)
   }
   const open = (key: ChannelKey, stored: StoredChannel, messageKey: MessageKey): Opened => {
-    const name = `${key.businessId} ${key.channel}`
+    const name = nameOf(key)
     const known = opened.get(name)
     if (known?.revision === stored.revision && known.provider === stored.provider) return known
     if (known) retire(name, known)
@@ -73,12 +72,25 @@ export function createTransports(deps: TransportsDeps): Transports {
     return one
   }
 
+  /**
+   * Reads the channel as it was after the message was claimed, so that it has every change that was answered before. A
+   * newer read serves older claims, too. When a shared read fails, each message reads by itself.
+   */
+  const read = ({ since, ...key }: ClaimedChannel): Promise<StoredChannel> => {
+    const name = nameOf(key)
+    const now = performance.now()
+    let shared = reads.get(name)
+    if (!shared || shared.at < since || now - shared.at >= SHARED_MS) {
+      shared = { at: now, answer: loadChannel(deps.sql, key) }
+      reads.set(name, shared)
+    }
+    return shared.answer.catch(() => loadChannel(deps.sql, key))
+  }
+
   return {
     async send(key, message, signal) {
       const messageKey = await loadMessageKey(deps.sql)
-      const { businessId, channel, claim } = key
-      const stored = await channels(`${claim} ${businessId} ${channel}`, () => loadChannel(deps.sql, key))
-      const one = open(key, stored, messageKey)
+      const one = open(key, await read(key), messageKey)
       one.inFlight += 1
       try {
         return { provider: one.provider, outcome: await one.transport.send(message, signal) }
@@ -89,6 +101,7 @@ export function createTransports(deps: TransportsDeps): Transports {
       }
     },
     closeIdle() {
+      for (const [name, { at }] of reads) if (performance.now() - at > SHARED_MS) reads.delete(name)
       for (const [name, one] of opened)
         if (one.inFlight === 0 && performance.now() - one.usedAt > IDLE_MS) retire(name, one)
     },
@@ -97,3 +110,5 @@ export function createTransports(deps: TransportsDeps): Transports {
     },
   }
 }
+
+const nameOf = ({ businessId, channel }: ChannelKey): string => `${businessId} ${channel}`

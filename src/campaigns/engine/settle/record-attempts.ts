@@ -35,7 +35,8 @@ export interface AttemptRecord {
  * still records what it knows about the message; the enrolment has continued without it. Otherwise no enrolment
  * continues while its message is still claimed, because a crash would leave it that way. For a person who was erased
  * meanwhile, nothing is stored that could identify them. Rows that others have locked are left: the statement never
- * waits while it holds rows. It finds each row by its key once. Recording an attempt again changes nothing, and is not counted again.
+ * waits while it holds rows. Each row is looked up by its key once. One that another transaction changes between the
+ * snapshot of the statement and its lock is not found again, and its attempt is not recorded. Recording an attempt again changes nothing, and is not counted again.
  * @returns for each attempt, whether it was recorded and its enrolment continues
  */
 export async function recordAttempts(sql: Queryable, records: readonly AttemptRecord[]): Promise<boolean[]> {
@@ -75,20 +76,6 @@ export async function recordAttempts(sql: Queryable, records: readonly AttemptRe
       where m.state = 'claimed' or (m.state = 'unknown' and x.is_final and x.state <> 'unknown')
       for update of m skip locked
     ),
-    gone_on as (
-      update due_steps d set
-        claim = null, due_at = x.due_at, settled = d.settled or x.is_final,
-        message_id = case when not x.is_final then d.message_id end,
-        attempts = case when x.is_final then 0 else d.attempts end
-      from waiting x
-      where d.ctid = x.tid and (
-        x.place = any (array(select place from claimed))
-        or not exists (
-          select from messages m where m.business_id = x.business_id and m.id = x.message_id and m.state = 'claimed'
-        )
-      )
-      returning x.place
-    ),
     recorded as (
       update messages m set
         state = x.state, reason = x.reason,
@@ -106,6 +93,20 @@ export async function recordAttempts(sql: Queryable, records: readonly AttemptRe
       from claimed x
       where m.ctid = x.tid
       returning x.place, x.business_id, x.channel, x.at, x.judged
+    ),
+    gone_on as (
+      update due_steps d set
+        claim = null, due_at = x.due_at, settled = d.settled or x.is_final,
+        message_id = case when not x.is_final then d.message_id end,
+        attempts = case when x.is_final then 0 else d.attempts end
+      from waiting x
+      where d.ctid = x.tid and (
+        x.place = any (array(select place from recorded))
+        or not exists (
+          select from messages m where m.business_id = x.business_id and m.id = x.message_id and m.state = 'claimed'
+        )
+      )
+      returning x.place
     ),
     counted as (
       insert into channel_outcomes (business_id, channel, at, messages, refused)
