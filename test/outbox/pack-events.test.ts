@@ -10,9 +10,9 @@ it.each([
   ['none', [], false],
   ['one below 16 Ki characters', [line(16 * KIB - 1)], false],
   ['one at 16 Ki characters', [line(16 * KIB)], true],
-  ['many of 4 Ki characters on average', Array.from({ length: 8 }, () => line(4 * KIB)), true],
-  ['many just below it on average', Array.from({ length: 8 }, () => line(4 * KIB - 1)), false],
-])('packs long lines alone: %s', (_, lines, packed) => {
+  ['many that are as long together', Array.from({ length: 128 }, () => line(128)), true],
+  ['many that are short together', Array.from({ length: 100 }, () => line(128)), false],
+])('packs what is long: %s', (_, lines, packed) => {
   expect(isPacked(lines)).toBe(packed)
   expect(linesOf(writeLines(lines))).toEqual(lines)
   expect(unpackEvents(writeLines(lines))).toBe(lines.join('\n'))
