@@ -36,8 +36,14 @@ const track = (json: object = {}): Promise<string> =>
     { timeout: PATIENCE_MS },
   )
 type Contact = Record<string, unknown> & { tags: string[]; customFields: Record<string, unknown> }
-const edit = async (id: string, json: object) =>
-  dataOf(EditedData, await ask('PATCH', `/api/contacts/${id}`, json)) as { contact: Contact; warnings?: string[] }
+const edit = (id: string, json: object) =>
+  vi.waitFor(
+    async () => {
+      const answer = await ask('PATCH', `/api/contacts/${id}`, json)
+      return dataOf(EditedData, answer) as { contact: Contact; warnings?: string[] }
+    },
+    { timeout: PATIENCE_MS },
+  )
 /** Ids of contacts are made of the place in the stream, and other files' streams fill the same tables. */
 const snapshotOf = async (contactId: string, columns: string): Promise<unknown[]> => {
   const result = await service.clickhouse.query({
