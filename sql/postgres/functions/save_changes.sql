@@ -22,8 +22,8 @@ create or replace function save_changes(
   -- Configuration.
   p_businesses text[], p_new_fields json,
   -- Contacts: which ones, what was assumed about them, and what they get.
-  p_contact_businesses uuid[], p_contact_ids uuid[], p_changed boolean[], p_assumed text[], p_raised integer[], p_new_contacts text[],
-  p_known_contacts text[],
+  p_contact_businesses uuid[], p_contact_ids uuid[], p_changed boolean[], p_assumed text[], p_raised integer[],
+  p_new_contacts text[], p_known_contacts text[],
   p_released json, p_kept_identities json, p_new_identities text[], p_primaries json, p_merges text[], p_merge_log json,
   p_statistics text[], p_revenue text[], p_subscriptions json, p_past_choices json, p_edits json, p_erasures json,
   -- Idempotency keys.
@@ -278,8 +278,8 @@ begin
       from unnest(p_statistics[1]::integer[], p_statistics[2]::boolean[], p_statistics[3]::text[]) as x (place, of_new, event)
       left join lateral (
         select s.ctid from event_statistics s
-        where (p_merges is not null or not x.of_new) and s.business_id = p_contact_businesses[x.place] and s.contact_id = p_contact_ids[x.place]
-          and s.event = x.event collate "C"
+        where (p_merges is not null or not x.of_new)
+          and s.business_id = p_contact_businesses[x.place] and s.contact_id = p_contact_ids[x.place] and s.event = x.event collate "C"
         limit 1
       ) stored on true
     );

@@ -26,9 +26,9 @@ export const MAX_IN_FLIGHT = 64
 const LOOK_MS = 1000
 /** Backoff when others hold what is due, which is short, or when its business is inactive, which lasts long. */
 const HELD = { firstMs: 50, maxMs: LOOK_MS }
-/** How long a claim waits, in milliseconds, until fewer messages than this are in flight. */
-const CAPACITY_MS = 50
+/** A claim waits until at most this many messages are in flight, and no longer than CAPACITY_MS milliseconds. */
 const FEW_IN_FLIGHT = MAX_IN_FLIGHT / 4
+const CAPACITY_MS = 50
 /**
  * How long a rendered message waits for the others of its claim, in milliseconds, so that few statements record their
  * outcomes.

@@ -33,7 +33,7 @@ export function createMessageBatches({ sql, log }: { sql: Sql; log: Logger }): M
 }
 
 /** Loads each distinct key once. Returns results in the order of the keys. */
-export async function loadOnce<Key extends object, Loaded>(
+async function loadOnce<Key extends object, Loaded>(
   keys: readonly Key[],
   load: (key: Key) => Promise<Loaded>,
 ): Promise<Loaded[]> {
