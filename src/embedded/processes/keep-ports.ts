@@ -1,10 +1,14 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { sleep } from '../../async/sleep.ts'
 import type { Logger } from '../../log.ts'
 import { pidFile } from './engine-command.ts'
 import { writeWhole } from '../engine-setup.ts'
 import { freePort, isFree } from './run-engine.ts'
 import { runsIn } from './stop-leftover.ts'
+
+const DYING_MS = 2000
+const POLL_MS = 50
 
 type Ports = Record<string, number>
 
@@ -24,7 +28,7 @@ export async function keepPorts(dataDir: string, names: string[], log: Logger): 
 }
 
 async function choosePort(dataDir: string, name: string, stored: number | undefined, log: Logger): Promise<number> {
-  if (stored !== undefined && ((await isFree(stored)) || (await isLeftover(dataDir, name)))) return stored
+  if (stored !== undefined && (await becomesFree(stored, dataDir, name))) return stored
   const port = await freePort()
   if (stored !== undefined)
     log.warn(
@@ -32,6 +36,15 @@ async function choosePort(dataDir: string, name: string, stored: number | undefi
       'another program uses the port of an engine: the engine has a new port',
     )
   return port
+}
+
+/** A process that was just killed has its port until the last of its threads has ended. */
+async function becomesFree(port: number, dataDir: string, name: string): Promise<boolean> {
+  for (let waited = 0; waited < DYING_MS; waited += POLL_MS) {
+    if ((await isFree(port)) || (await isLeftover(dataDir, name))) return true
+    await sleep(POLL_MS)
+  }
+  return false
 }
 
 /**
