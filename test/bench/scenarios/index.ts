@@ -3,6 +3,7 @@ import { batch } from './batch.ts'
 import { businesses } from './businesses.ts'
 import { contactTable } from './contact-table.ts'
 import { dashboard } from './dashboard.ts'
+import { features } from './features.ts'
 import { identityMesh } from './identity-mesh.ts'
 import { idle } from './idle.ts'
 import { largeProperties } from './large-properties.ts'
@@ -35,6 +36,7 @@ export const SCENARIOS: readonly Scenario[] = [
   overload,
   visibility,
   dashboard,
+  features,
   ...segments,
   sends,
   analytics,
