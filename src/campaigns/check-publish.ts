@@ -28,7 +28,8 @@ export async function checkPublish(
   secretsKey: string | undefined,
 ): Promise<Fault[]> {
   const definitions = await loadDefinitions(tx, businessId)
-  const rules = { fields: definitions.fields, segments: rulesOf(definitions) }
+  const { fields, topics } = definitions
+  const rules = { fields, segments: rulesOf(definitions), topics }
   const sends = walkSteps(steps).flatMap(({ step, path }) => (step.type === 'send' ? [{ step, path }] : []))
   return [
     ...checkTrigger({ trigger, goal }, definitions),

@@ -34,6 +34,8 @@ export const CLEANED_TABLES = [
   'segment_window_refreshes',
   'segment_windows',
   'subscriptions',
+  'topic_choices',
+  'topic_history',
   'visitor_events',
   'visitor_links',
   'visitor_touches',

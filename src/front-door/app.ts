@@ -32,6 +32,7 @@ import { unsubscribeRoutes } from './routes/unsubscribe/routes.ts'
 import { toKeyRoute } from './routes/business-endpoint.ts'
 import { spendEndpoints } from './routes/spend/endpoints.ts'
 import { suppressionEndpoints } from './routes/suppressions/endpoints.ts'
+import { topicEndpoints } from './routes/topics/endpoints.ts'
 import { messageEndpoints } from './routes/messages/endpoints.ts'
 import { messagingEndpoints } from './routes/messaging/endpoints.ts'
 import { templateEndpoints } from './routes/templates/endpoints.ts'
@@ -64,6 +65,7 @@ export const API_ROUTES: readonly Route[] = [
   ...templateEndpoints.map(toKeyRoute),
   ...channelEndpoints.map(toKeyRoute),
   ...suppressionEndpoints.map(toKeyRoute),
+  ...topicEndpoints.map(toKeyRoute),
   ...analyticsEndpoints.map(toKeyRoute),
   ...spendEndpoints.map(toKeyRoute),
 ]

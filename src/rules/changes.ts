@@ -55,6 +55,20 @@ export interface MergeLogEntry {
   optOuts?: Channel[]
 }
 
+/** A choice within a channel. */
+export interface TopicChange extends ConsentChange {
+  topic: string
+}
+
+/** An opt-out in Postgres that the save copies to the contact to which its address has moved. */
+export interface TopicMove {
+  businessId: string
+  contactId: string
+  losingId: string
+  topic: string
+  channel: Channel
+}
+
 export interface ConsentChange {
   businessId: string
   contactId: string
@@ -137,6 +151,10 @@ export interface Changes {
   subscriptions: Map<string, ConsentChange>
   /** Past choices for the history of consent: each is recorded once, whether or not it still applies. */
   pastChoices: Omit<ConsentChange, 'was'>[]
+  /** The last choice per contact, topic and channel, which form the key. */
+  topicChoices: Map<string, TopicChange>
+  pastTopicChoices: Omit<TopicChange, 'was'>[]
+  topicMoves: TopicMove[]
   /** `at`: time of the request, in epoch ms. */
   erasures: { businessId: string; contactId: string; at: number }[]
   edits: Edit[]
@@ -199,6 +217,9 @@ export function emptyChanges(): Changes {
     messageEvents: [],
     subscriptions: new Map(),
     pastChoices: [],
+    topicChoices: new Map(),
+    pastTopicChoices: [],
+    topicMoves: [],
     erasures: [],
     edits: [],
     events: [],

@@ -4,16 +4,16 @@
  */
 import { addTags } from './events/add-tags.ts'
 import { applyTraits } from './events/apply-traits.ts'
-import { type DecisionContext, deltaOf } from './changes.ts'
+import type { DecisionContext } from './changes.ts'
 import type { TriggerEvent } from './campaigns/campaign-changes.ts'
 import { decideBrowserEvent } from './visitors/decide-browser-event.ts'
-import { CHANNELS, type Channel, type EventFact, type Subscriptions } from './events/facts.ts'
+import type { EventFact } from './events/facts.ts'
 import { fillProfile } from './identity/fill-profile.ts'
 import { decideWebTrigger } from './campaigns/decide-web-trigger.ts'
 import { decideMessageEvent } from './messages/decide-message-event.ts'
 import { decideEdit } from './identity/decide-edit.ts'
 import { makeAllPrimary } from './identity/make-primary.ts'
-import { proveEmail } from './identity/prove-email.ts'
+import { decideSubscribe, subscriptionsOf } from './consent/decide-subscribe.ts'
 import { findOrCreateContact } from './identity/find-or-create-contact.ts'
 import type {
   Decision,
@@ -24,8 +24,6 @@ import type {
   IdentifyDecision,
   IdentifyRequest,
   Item,
-  SubscribeDecision,
-  SubscribeRequest,
 } from './item.ts'
 import { MAX_BROWSERS, showCount } from './limits.ts'
 import { type LinkOutcome, MAX_CONTACTS_PER_VISITOR, linkByEvent, linkVisitor } from './visitors/link-visitor.ts'
@@ -33,8 +31,8 @@ import { amountToNumber } from './events/money.ts'
 import { contactById } from './identity/contact-by-id.ts'
 import { recordEvent, rememberKey } from './events/record-event.ts'
 import { collectEffects } from './effects.ts'
-import { beginWatch, settleBeforeErasure, settleItem, watchFact } from './segments/membership/watch-item.ts'
-import { type ContactState, type State, type StoredConsent, survivorOf } from './state.ts'
+import { beginWatch, settleBeforeErasure, settleItem } from './segments/membership/watch-item.ts'
+import { type ContactState, type State, survivorOf } from './state.ts'
 
 export function decide(context: DecisionContext, item: Item): Decision {
   const { state, changes } = context
@@ -202,69 +200,4 @@ function decideErase(context: DecisionContext, item: Item<EraseRequest>): EraseD
   settleBeforeErasure(context, contact)
   changes.erasures.push({ businessId: item.businessId, contactId: contact.id, at: item.receivedAt })
   return { contactId: contact.id, erasedIds: [contact.id, ...contact.mergedIds] }
-}
-
-function decideSubscribe(context: DecisionContext, item: Item<SubscribeRequest>): SubscribeDecision {
-  const { state, changes } = context
-  const contact = contactById(state, item)
-  if (!contact) return { contactId: null }
-  if (item.proves !== undefined && !proveEmail(changes, contact, item.proves))
-    return { contactId: contact.id, subscriptions: subscriptionsOf(contact) }
-  const delta = deltaOf(changes, contact.id)
-  for (const channel of CHANNELS) {
-    const subscribed = item.channels[channel]
-    const existing = contact.subscriptions[channel]
-    if (subscribed === undefined) continue
-    const choice = { businessId: item.businessId, contactId: contact.id, channel, subscribed, method: item.method }
-    const recordedAt = item.at ?? item.receivedAt
-    if (item.at !== undefined) changes.pastChoices.push({ ...choice, recordedAt })
-    if (isLeft(item, channel, existing)) continue
-    const key = `${contact.id} ${channel}`
-    const made = changes.subscriptions.get(key)
-    const was = made ? made.was : existing
-    if (existing?.subscribed !== subscribed) {
-      watchFact(context, contact, `subscription:${channel}`)
-      // An opt-out moves with an address: another partition must not decide without it.
-      delta.raisesVersion = true
-    }
-    contact.subscriptions[channel] = { subscribed, at: recordedAt }
-    changes.subscriptions.set(key, { ...choice, recordedAt, was })
-  }
-  return { contactId: contact.id, subscriptions: subscriptionsOf(contact) }
-}
-
-/** Returns whether the channel stays unchanged. */
-function isLeft(item: Item<SubscribeRequest>, channel: Channel, existing: StoredConsent | undefined): boolean {
-  if (item.at !== undefined) return existing !== undefined && !isLater({ ...item, at: item.at }, channel, existing)
-  if (item.isReplay && wasChosenAfter(existing, item.receivedAt)) return true
-  if (item.changesOnly && existing?.subscribed === item.channels[channel]) return true
-  const replaced = item.replaces?.[channel]
-  return replaced !== undefined && existing?.at !== replaced
-}
-
-/** If two choices have the same time, the opt-out counts. */
-function isLater(
-  { channels, at }: Item<SubscribeRequest> & { at: number },
-  channel: Channel,
-  existing: StoredConsent,
-): boolean {
-  return at > existing.at || (at === existing.at && existing.subscribed && channels[channel] === false)
-}
-
-/**
- * The order of the stream decides which choice is the last, not a clock. Only a replayed item has to check for a later
- * choice.
- */
-const wasChosenAfter = (existing: StoredConsent | undefined, at: number): boolean =>
-  existing !== undefined && existing.at > at
-
-/** A contact has no subscription until an opt-in is recorded. */
-function subscriptionsOf(contact: ContactState | null): Subscriptions {
-  const { email, sms, whatsapp, push } = contact?.subscriptions ?? {}
-  return {
-    email: email?.subscribed ?? false,
-    sms: sms?.subscribed ?? false,
-    whatsapp: whatsapp?.subscribed ?? false,
-    push: push?.subscribed ?? false,
-  }
 }

@@ -8,6 +8,7 @@ import { IMPORT_FAULTS } from './faults/imports.ts'
 import { REFUSALS } from './faults/refusals.ts'
 import { RULE_FAULTS } from './faults/segments.ts'
 import { TEMPLATE_FAULTS } from './faults/templates.ts'
+import { TOPIC_FAULTS } from './faults/topics.ts'
 
 /**
  * Messages for everything that can be wrong; `{name}` stands for a value. The codes do not change between versions. The
@@ -23,6 +24,7 @@ export const FAULTS = {
   ...CHANNEL_FAULTS,
   ...ANALYTICS_FAULTS,
   ...IMPORT_FAULTS,
+  ...TOPIC_FAULTS,
   ...REFUSALS,
 } as const
 

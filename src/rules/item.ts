@@ -45,6 +45,12 @@ export interface SubscribeRequest extends RequestBase {
   kind: 'subscribe'
   contactId: string
   channels: Partial<Subscriptions>
+  /** Choices within channels. All or nothing: an unknown topic refuses the request. */
+  topics?: TopicChoice[]
+  /** Who leaves the last topic of a channel opts out of the channel, too. */
+  endsLast?: boolean
+  /** Epoch ms. A topic whose latest choice is not older is left unchanged. */
+  topicsAskedAt?: number
   method: string
   /** A channel that already has this choice is left unchanged. */
   changesOnly?: boolean
@@ -59,6 +65,11 @@ export interface SubscribeRequest extends RequestBase {
    * An email address that the choice proves to be the contact's. If the contact no longer has it, nothing is recorded.
    */
   proves?: string
+}
+export interface TopicChoice {
+  topic: string
+  channel: Channel
+  subscribed: boolean
 }
 export interface EraseRequest extends RequestBase {
   kind: 'erase'
@@ -132,6 +143,9 @@ export interface IdentifyDecision {
 export interface SubscribeDecision {
   contactId: string | null
   subscriptions?: Subscriptions
+  /** Then nothing was changed. */
+  issues?: Fault[]
+  warnings?: string[]
 }
 /**
  * `contactId` is the survivor; null when the business has no such contact. If there are `issues`, nothing was changed.

@@ -10,6 +10,8 @@ import { ScopedMap } from './scoped-map.ts'
 import type { CompiledSegments, SegmentRule } from './segments/compile/compile-segments.ts'
 import type { WatchedFacts } from './segments/membership/watched-facts.ts'
 
+import type { TopicChoices, TopicRules } from './topics/topic.ts'
+
 export type { ContactIdentity, Statistic, StoredConsent } from './contact-parts.ts'
 
 /** Entering or leaving this segment starts a campaign. */
@@ -76,6 +78,8 @@ export interface BusinessState {
   /** Only the active ones. */
   destinations: Destination[]
   pageIdentify: PageIdentify
+  /** By key, with archived ones. */
+  topics: ReadonlyMap<string, TopicRules>
   /** The rules that are evaluated for every item: those in force, and those that are being built. */
   segmentRules: SegmentRule[]
   /** `segmentRules` compiled for `fields`; null when there are none. */
@@ -125,6 +129,8 @@ export interface ContactState {
   /** The last time of each goal event of a published campaign. */
   goalLastAt: Map<string, number>
   subscriptions: Partial<Record<Channel, StoredConsent>>
+  /** The choices within channels. Loaded only if the business has topics. */
+  topics: TopicChoices
   /** With few tags, an upper bound of their number. With many, the tags themselves, or null when they were not read. */
   tags: Set<string> | number | null
   /** Keys of traits that were cleared and have no field; null when they were not read. */

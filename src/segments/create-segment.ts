@@ -35,7 +35,7 @@ export async function insertSegment(
   const definitions = await loadDefinitions(tx, businessId)
   const { segments: held, fields } = definitions
   if (held.length >= MAX_SEGMENTS) return { kind: 'too_many_segments' }
-  const read = readRule(sent, { fields, segments: rulesOf(definitions) })
+  const read = readRule(sent, { fields, segments: rulesOf(definitions), topics: definitions.topics })
   if ('faults' in read) return { kind: 'faults', faults: read.faults }
   if (countConditions([...held.map(({ rule }) => rule), read.rule]) > MAX_CONDITIONS)
     return { kind: 'too_many_conditions' }

@@ -3,6 +3,7 @@ import type { TraitEntry } from '../rules/events/traits.ts'
 import type { ContactIdentity, Statistic, StoredConsent } from '../rules/contact-parts.ts'
 import type { SegmentFacts } from '../rules/segments/membership/facts.ts'
 import { PROFILE_PAIRS } from '../contacts/profile-columns.ts'
+import type { TopicChoices } from '../rules/topics/topic.ts'
 import type { Queryable } from '../stores/postgres.ts'
 
 export interface ContactFacts {
@@ -23,6 +24,7 @@ interface FactRow {
   revenue: Record<string, string>
   statistics: ({ event: string } & Statistic)[]
   subscriptions: Partial<Record<Channel, StoredConsent>>
+  topics: TopicChoices
 }
 
 /**
@@ -42,7 +44,10 @@ export async function readFacts(sql: Queryable, businessId: string, contactId: s
           'count', s.count)), '[]')
         from event_statistics s where s.business_id = c.business_id and s.contact_id = c.id) as statistics,
       (select coalesce(json_object_agg(s.channel, json_build_object('subscribed', s.subscribed, 'at', s.recorded_at)), '{}')
-        from subscriptions s where s.business_id = c.business_id and s.contact_id = c.id) as subscriptions
+        from subscriptions s where s.business_id = c.business_id and s.contact_id = c.id) as subscriptions,
+      (select coalesce(json_object_agg(t.topic || ' ' || t.channel, json_build_object('subscribed', t.subscribed,
+          'at', t.recorded_at)), '{}')
+        from topic_choices t where t.business_id = c.business_id and t.contact_id = c.id) as topics
     from contacts c
     where c.business_id = ${businessId} and c.id = (
       select coalesce(merged_into, id) from contacts where business_id = ${businessId} and id = ${contactId}
@@ -50,7 +55,7 @@ export async function readFacts(sql: Queryable, businessId: string, contactId: s
   return row === undefined ? null : { contactId: row.contactId, facts: toFacts(row) }
 }
 
-function toFacts({ createdAt, stage, orderCount, identities, subscriptions, ...row }: FactRow): SegmentFacts {
+function toFacts({ createdAt, stage, orderCount, identities, subscriptions, topics, ...row }: FactRow): SegmentFacts {
   const known = Object.entries(row.profile).filter(([, value]) => value !== null)
   return {
     createdAt,
@@ -58,6 +63,7 @@ function toFacts({ createdAt, stage, orderCount, identities, subscriptions, ...r
     orderCount,
     identities,
     subscriptions,
+    topics,
     profile: Object.fromEntries(known) as Profile,
     tags: new Set(row.tags),
     traits: new Map(Object.entries(row.traits)),

@@ -16,12 +16,12 @@ export interface RuleInForce {
  */
 export async function readRuleInForce(sql: Sql, businessId: string, segmentId: string): Promise<RuleInForce | null> {
   const definitions = await loadDefinitions(sql, businessId)
-  const { segments, fields, currency, country } = definitions
+  const { segments, fields, currency, country, topics } = definitions
   const definition = segments.find(({ id }) => id === segmentId)
   if (definition === undefined) return null
   const [current] = await sql<{ rule: ResolvedRule }[]>`
     select rule from segment_rules
     where business_id = ${businessId} and segment_id = ${segmentId} and state = 'current'`
-  const context = { segments: rulesOf(definitions), currency, country }
+  const context = { segments: rulesOf(definitions), currency, country, topics }
   return { rule: current?.rule ?? resolveRule(definition.rule, context), fields }
 }

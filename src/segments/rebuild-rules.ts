@@ -25,8 +25,8 @@ export async function rebuildRules(tx: Queryable, businessId: string): Promise<v
 
 /** Returns a JSON array with the wanted rule of each segment. */
 function toWanted(definitions: Definitions): string {
-  const { segments, currency, country } = definitions
-  const context = { segments: rulesOf(definitions), currency, country }
+  const { segments, currency, country, topics } = definitions
+  const context = { segments: rulesOf(definitions), currency, country, topics }
   const wanted = segments.map(({ id, version, rule }) => ({
     segment_id: id,
     version,

@@ -62,7 +62,12 @@ async function readNewRule(
   sent: unknown,
 ): Promise<{ rule: Rule } | SaveRefusal> {
   const definitions = await loadDefinitions(tx, businessId)
-  const read = readRule(sent, { fields: definitions.fields, segments: rulesOf(definitions), self: segmentId })
+  const read = readRule(sent, {
+    fields: definitions.fields,
+    segments: rulesOf(definitions),
+    topics: definitions.topics,
+    self: segmentId,
+  })
   if ('faults' in read) return { kind: 'faults', faults: read.faults }
   const total = countConditions([...rulesOfOthers(definitions, segmentId), read.rule])
   return total > MAX_CONDITIONS ? { kind: 'too_many_conditions' } : read

@@ -102,6 +102,9 @@ export interface ContactAnswer {
   /** Erasures only: every id that was erased, the survivor first. */
   erasedIds?: string[]
   subscriptions?: Subscriptions
+  /** Choices only: then nothing was changed. */
+  issues?: Fault[]
+  warnings?: string[]
 }
 /** `contactId` as in ContactAnswer. If there are `issues`, nothing was changed. */
 export interface EditAnswer {

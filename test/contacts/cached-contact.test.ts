@@ -38,6 +38,7 @@ const parts = {
   goalLastAt: fc.uniqueArray(fc.tuple(fc.string(), fc.nat()), { maxLength: 2 }).map((times) => new Map(times)),
   cleared: fc.option(fc.array(fc.string(), { maxLength: 2 }).map((keys) => new Set(keys))),
   subscriptions: fc.record({ email: choice, sms: choice }, { requiredKeys: [], noNullPrototype: true }),
+  topics: fc.record({ 'news email': choice, 'news sms': choice }, { requiredKeys: [], noNullPrototype: true }),
 }
 const contact: fc.Arbitrary<ContactState> = fc.record({
   id: fc.uuid(),
@@ -96,6 +97,7 @@ describe('a remembered contact', () => {
       enrolments: [],
       goalLastAt: new Map(),
       subscriptions: {},
+      topics: {},
       tags: 0,
       cleared: null,
       browsers: { listed: 0, waiting: 0 },

@@ -38,6 +38,7 @@ describe('what it holds', () => {
       isEnrolling: false,
       destinations: [],
       pageIdentify: 'open',
+      topics: new Map(),
       segmentRules: [],
       segments: null,
     })
@@ -56,6 +57,7 @@ describe('what it holds', () => {
     enrolments: [],
     goalLastAt: new Map(),
     subscriptions: {},
+    topics: {},
     tags: 0,
     cleared: null,
     browsers: { listed: 0, waiting: 0 },

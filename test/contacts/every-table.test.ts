@@ -81,6 +81,7 @@ const OTHER_IDS = new Set([
   'verify_runs.id',
   'visitor_events.event_id',
   'visitor_touches.digest',
+  'topics.confirmation_template',
 ])
 
 /** Columns that a function does not change, with the reason. */
@@ -95,6 +96,8 @@ const LEFT: Record<string, Record<string, string>> = {
     'idempotency_keys.contact_id': 'a repeat resolves it to the survivor',
     'merge_log.contact_id': 'the log says what the ids were then',
     'merge_log.losing_id': 'as above',
+    'topic_choices.contact_id': 'save_topics merges them, after what was merged here',
+    'topic_history.contact_id': 'as above',
     'outbox.contact_ids': 'what was shipped so far is shipped again under the survivor: save_changes adds a row',
   },
   erase_contact: {

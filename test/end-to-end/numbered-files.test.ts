@@ -27,11 +27,13 @@ const RELEASED = {
   'postgres/0017_proven_accounts.sql': '875f6e53ca5b3a63',
   'postgres/0018_whatsapp_ids.sql': '0ae77e17f4f42800',
   'postgres/0019_awaited_events.sql': 'a70759a432b9c100',
+  'postgres/0020_topics.sql': '1bb406d0bb5dd90b',
   'clickhouse/0001_tables.sql': 'c22b7f713744dcb1',
   'clickhouse/0002_contact_views.sql': '177d06706f28b7d2',
   'clickhouse/0003_browser_views.sql': '57616bb2acce875c',
   'clickhouse/0004_public_views.sql': 'd2c57e0bb1758c20',
   'clickhouse/0005_public_segment_views.sql': '02f091bb2bf7cb81',
+  'clickhouse/0006_topics.sql': '6e073c8ddf7105ab',
 }
 
 const SQL = new URL('../../sql/', import.meta.url)

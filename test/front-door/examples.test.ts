@@ -85,14 +85,14 @@ async function addSuppression({ sql }: Service, { businessId }: TestBusiness): P
   return added?.suppressionId ?? ''
 }
 
-/** Templates come before campaigns, which name them. The delete example deletes the copy of the archived campaign. */
+/** Templates and topics come before what names them. The delete example deletes the copy of the archived campaign. */
 const rankOf = ({ method, path }: Described): number =>
-  method === 'DELETE' ? 2 : method === 'POST' && path === '/api/templates' ? 0 : 1
+  method === 'DELETE' ? 2 : method === 'POST' && ['/api/templates', '/api/topics'].includes(path) ? 0 : 1
 
 describe('with workers', () => {
   let service: Service
   let business: TestBusiness
-  const ids: Record<string, string> = { channel: 'email' }
+  const ids: Record<string, string> = { channel: 'email', topicKey: 'newsletter' }
   beforeAll(async () => {
     service = await openService({ SECRETS_KEY })
     business = await createBusiness(service.sql)

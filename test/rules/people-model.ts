@@ -53,6 +53,7 @@ export function openPeople(setting: PageIdentify) {
     isEnrolling: false,
     destinations: [],
     pageIdentify: setting,
+    topics: new Map(),
     segmentRules: [],
     segments: null,
   })

@@ -19,6 +19,7 @@ function contact(id: string, keyed: boolean, ...held: Held[]): ContactState {
     enrolments: [],
     goalLastAt: new Map(),
     subscriptions: {},
+    topics: {},
     tags: 0,
     cleared: null,
     browsers: { listed: 0, waiting: 0 },

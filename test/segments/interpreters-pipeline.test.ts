@@ -14,7 +14,7 @@ import type { ResolvedRule } from '../../src/rules/segments/rule.ts'
 import { previewRule } from '../../src/segments/preview-rule.ts'
 import { readFacts } from '../../src/segments/read-facts.ts'
 import type { WorkerAnswer } from '../../src/stream/entry.ts'
-import { CURRENCY, FIELDS, instant, ruleOf, segmentsOf } from '../rules/segments/worlds.ts'
+import { CURRENCY, FIELDS, TOPICS, instant, ruleOf, segmentsOf } from '../rules/segments/worlds.ts'
 import {
   type RequestContext,
   NOW,
@@ -27,6 +27,7 @@ import {
 } from '../support/facts.ts'
 import { runs } from '../support/runs.ts'
 import { createBusiness } from '../support/stack.ts'
+import { addTopics } from '../support/topics.ts'
 import { type Lab, eraseAll, openLab, shipAll } from '../timeline/lab.ts'
 
 let lab: Lab
@@ -104,6 +105,17 @@ const call: fc.Arbitrary<Make> = fc.oneof(
       channels: { [channel]: subscribed },
       method: 'test',
     })),
+  fc
+    .tuple(fc.nat(9), oneOf('email', 'sms'), oneOf(...TOPICS.keys()), fc.boolean())
+    .map(([n, channel, topic, subscribed]): Make => (businessId, known) => ({
+      kind: 'subscribe',
+      businessId,
+      receivedAt: NOW,
+      contactId: who(known, n),
+      channels: {},
+      topics: [{ topic, channel, subscribed }],
+      method: 'test',
+    })),
   fc.tuple(fc.nat(9), fc.subarray(['purchase', 'visit'])).map(([n, removeTags]): Make => (businessId, known) => ({
     kind: 'edit',
     businessId,
@@ -132,7 +144,10 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 )
 const question = fc
   .record({ rule: ruleOf(['inner', 'outer']), segments: segmentsOf(), now: instant() })
-  .map(({ rule, segments, now }) => ({ rule: resolveRule(rule, { segments, currency: CURRENCY, country: 'DE' }), now }))
+  .map(({ rule, segments, now }) => ({
+    rule: resolveRule(rule, { segments, currency: CURRENCY, country: 'DE', topics: TOPICS }),
+    now,
+  }))
   .filter(({ rule }) => !factConditionsOf(rule).some(isWindowed))
 
 test('a preview counts and names those of whom the rule is true', { timeout: 600_000 }, async () => {
@@ -142,6 +157,7 @@ test('a preview counts and names those of whom the rule is true', { timeout: 600
       fc.array(question, { minLength: 20, maxLength: 20 }),
       async (steps, questions) => {
         const { businessId } = await createBusiness(lab.sql)
+        await addTopics(lab.sql, businessId, { news: { defaultOn: true }, offers: { defaultOn: false } })
         await run(businessId, steps)
         // Erased people may be hidden but not deleted yet: they are not counted.
         await shipAll(lab)

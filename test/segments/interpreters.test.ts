@@ -5,7 +5,7 @@ import { matches } from '../../src/rules/segments/evaluate.ts'
 import { resolveRule } from '../../src/rules/segments/resolve-rule.ts'
 import type { ResolvedRule, Rule, WindowedCondition } from '../../src/rules/segments/rule.ts'
 import { COMPILED_SETTINGS, compileToClickHouse } from '../../src/segments/compile-to-clickhouse.ts'
-import { CURRENCY, FIELDS, instant, oneOfEachOperator, ruleOf, segmentsOf } from '../rules/segments/worlds.ts'
+import { CURRENCY, FIELDS, TOPICS, instant, oneOfEachOperator, ruleOf, segmentsOf } from '../rules/segments/worlds.ts'
 import { runs } from '../support/runs.ts'
 import { type Lab, eraseAll, newBusiness, openLab, shipAll } from '../timeline/lab.ts'
 import { propertyCondition as where } from './event-world.ts'
@@ -95,7 +95,7 @@ async function openWorld(people: Person[]) {
   await shipAll(lab)
   await eraseAll(lab)
   return async (rule: Rule, segments: ReadonlyMap<string, Rule>, now: number): Promise<void> => {
-    const resolved = resolveRule(rule, { segments, currency: CURRENCY, country: 'DE' })
+    const resolved = resolveRule(rule, { segments, currency: CURRENCY, country: 'DE', topics: TOPICS })
     const found = await askClickHouse(compileToClickHouse(resolved, { businessId, fields: FIELDS, now }))
     const isMember = (one: Person) => !one.isErased && matches(resolved, factsAt(one, resolved, now), FIELDS, now)
     const first = people.find((one, place) => isMember(one) !== found.has(ids[place] ?? ''))

@@ -75,6 +75,8 @@ export function factsAt({ facts, events }: Person, rule: ResolvedRule, now: numb
 
 /** Writes people as saves, merges and erasures leave them. Returns the id of each. */
 export async function writePeople(lab: Lab, businessId: string, people: Person[]): Promise<string[]> {
+  // Topics are read of a business that has some.
+  await lab.sql`insert into businesses (id, name, has_topics) values (${businessId}, 'World', true) on conflict do nothing`
   const ids: string[] = []
   const lines: string[] = []
   const touched: string[] = []
@@ -126,6 +128,11 @@ async function insertContact({ sql }: Lab, businessId: string, id: string, facts
   for (const [channel, consent] of Object.entries(facts.subscriptions))
     await sql`insert into subscriptions (business_id, contact_id, channel, subscribed, method, recorded_at)
       values (${businessId}, ${id}, ${channel}, ${consent.subscribed}, 'test', ${consent.at})`
+  for (const [name, choice] of Object.entries(facts.topics)) {
+    const [topic = '', channel = ''] = name.split(' ')
+    await sql`insert into topic_choices (business_id, contact_id, topic, channel, subscribed, method, recorded_at)
+      values (${businessId}, ${id}, ${topic}, ${channel}, ${choice?.subscribed ?? false}, 'test', ${choice?.at ?? 0})`
+  }
   for (const { kind, value, proven } of facts.identities)
     await sql`insert into identities (business_id, kind, value, contact_id, proven, phone_read)
       values (${businessId}, ${kind}, ${value}, ${id}, ${proven}, ${value.endsWith('8')})`

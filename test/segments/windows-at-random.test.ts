@@ -192,6 +192,7 @@ class Model {
       profile: {},
       identities: [],
       subscriptions: {},
+      topics: {},
       orderCount: 0,
       statistics: new Map(times.length > 0 ? [['paid', statistic]] : []),
       traits: new Map(),

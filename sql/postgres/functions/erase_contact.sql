@@ -58,6 +58,8 @@ begin
   delete from revenue where business_id = p_business and contact_id = any (ids);
   delete from subscriptions where business_id = p_business and contact_id = any (ids);
   delete from consent_history where business_id = p_business and contact_id = any (ids);
+  delete from topic_choices where business_id = p_business and contact_id = any (ids);
+  delete from topic_history where business_id = p_business and contact_id = any (ids);
   -- In a shared browser, this person may be the one who subscribed. The browser subscribes again.
   delete from push_subscriptions where business_id = p_business and visitor_id = any (browsers);
   delete from visitors where business_id = p_business and visitor_id = any (own);

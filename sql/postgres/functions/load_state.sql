@@ -11,6 +11,7 @@
 --   p_most_contacts  number of contacts to read of those that list a browser; none for a crowded browser
 --   p_in_full     ids of the contacts whose tags, and whose cleared traits without a field, are read
 --   p_most_browsers  limit for counting each contact's browsers, and those that wait; null: no count
+--   p_topical     ids of the businesses that have topics: of the others no choices of topics are read
 --   p_watched     what the segments of businesses read from their contacts (load_watched); null: nothing is read for
 --                 segments
 -- The long lists are columns, array literals in this order; all others are JSON. Null when a list is empty.
@@ -24,7 +25,9 @@
 -- so a plan that was made while a table was empty cannot become a scan as it grows.
 create or replace function load_state(
   p_identities text[], p_keys text[], p_visitors json, p_contacts text[], p_goals json,
-  p_enrolling uuid[], p_most_contacts integer, p_in_full uuid[], p_most_browsers integer, p_watched json
+  p_enrolling uuid[], p_most_contacts integer, p_in_full uuid[], p_most_browsers integer, p_watched json,
+  -- A process of an earlier version does not send it.
+  p_topical uuid[] default null
 ) returns json
 language plpgsql stable
 set enable_seqscan = off set plan_cache_mode = force_generic_plan set jit = off
@@ -188,6 +191,10 @@ begin
               limit p_most_browsers
             ) waiting
           )
+        ) end,
+        case when c.business_id = any (p_topical) then array(
+          select json_build_array(t.topic, t.channel, t.subscribed, t.recorded_at)
+          from topic_choices t where t.business_id = c.business_id and t.contact_id = c.id
         ) end
       )
       from (

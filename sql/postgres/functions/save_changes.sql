@@ -37,7 +37,9 @@ create or replace function save_changes(
   -- Segments.
   p_membership_rules text[], p_memberships text[], p_clocks text[], p_windows json, p_window_refreshes json, p_done_refreshes json,
   -- The timeline, and items that could not be applied.
-  p_events text, p_event_count integer, p_dead_letters json, p_replayed json, p_repeated boolean
+  p_events text, p_event_count integer, p_dead_letters json, p_replayed json, p_repeated boolean,
+  -- Topics. A process of an earlier version does not send them.
+  p_topics json default null
 ) returns boolean
 language plpgsql
 set enable_seqscan = off set plan_cache_mode = force_generic_plan set jit = off
@@ -364,6 +366,9 @@ begin
   end if;
   if p_past_choices is not null then
     perform keep_past_choices(p_past_choices);
+  end if;
+  if p_topics is not null then
+    perform save_topics(p_topics);
   end if;
   -- After the merges and everything about visitors, because a click may have become known with the conversion itself.
   if p_deliveries is not null then

@@ -10,6 +10,8 @@ const CONTACT_TABLES = [
   'revenue',
   'subscriptions',
   'consent_history',
+  'topic_choices',
+  'topic_history',
   'visitors',
   'contact_visitors',
   'visitor_links',

@@ -105,7 +105,7 @@ const readPath = (parameters: Parameters, raw: unknown, path: string): string =>
   readPropertyPath(parameters, raw, path, MAX_PATH) ?? ''
 
 function readCurrency(parameters: Parameters, raw: Record<string, unknown>, path: string): string {
-  checkCurrency({ ...parameters, fields: new Map(), conditions: 0, segments: [] }, raw, path)
+  checkCurrency({ ...parameters, fields: new Map(), topics: null, conditions: 0, segments: [] }, raw, path)
   const sent = raw['currency']
   return typeof sent === 'string' ? trimText(sent).toUpperCase() : parameters.business.currency
 }

@@ -80,7 +80,7 @@ function compileBranches(steps: readonly Step[], definitions: Definitions): Map<
   return new Map(compileSegments(rules, definitions.fields).all.map((compiled) => [compiled.segmentId, compiled]))
 }
 
-const TODAY = /^(field|tag|profile|identity):/
+const TODAY = /^(field|tag|profile|identity|topic):/
 
 function approximationsOf(
   { trigger }: Campaign,

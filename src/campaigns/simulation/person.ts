@@ -63,6 +63,7 @@ export function makeUpPerson({ profile, identity, ...sent }: MadeUp, from: numbe
       subscriptions: Object.fromEntries(
         Object.entries(subscriptions).map(([channel, subscribed]) => [channel, { subscribed, at: from }]),
       ),
+      topics: {},
       orderCount: 0,
       statistics: new Map(),
       traits: new Map(

@@ -10,7 +10,7 @@ export type SentIdentity = { business_id: string; kind: IdentityKind; value: str
 
 type Parts = Pick<
   ContactState,
-  'profile' | 'pageFilled' | 'enrolments' | 'goalLastAt' | 'subscriptions' | 'cleared' | 'facts'
+  'profile' | 'pageFilled' | 'enrolments' | 'goalLastAt' | 'subscriptions' | 'topics' | 'cleared' | 'facts'
 >
 
 export interface CachedContact extends Pick<
@@ -74,6 +74,7 @@ export function fromCachedContact(cached: CachedContact): ContactState {
     enrolments: parts?.enrolments ?? [],
     goalLastAt: parts?.goalLastAt ?? new Map<string, number>(),
     subscriptions: parts?.subscriptions ?? {},
+    topics: parts?.topics ?? {},
     tags,
     cleared: parts?.cleared ?? null,
     browsers,
@@ -88,13 +89,14 @@ export function identitiesOf({ kind, value, proven, isPrimary, identities }: Cac
 }
 
 function partsOf(contact: ContactState): Partial<Parts> | null {
-  const { profile, pageFilled, enrolments, goalLastAt, subscriptions, cleared, facts } = contact
+  const { profile, pageFilled, enrolments, goalLastAt, subscriptions, topics, cleared, facts } = contact
   const parts: Partial<Parts> = {}
   if (!isEmpty(profile)) parts.profile = profile
   if (pageFilled !== 0) parts.pageFilled = pageFilled
   if (enrolments.length > 0) parts.enrolments = enrolments
   if (goalLastAt.size > 0) parts.goalLastAt = goalLastAt
   if (!isEmpty(subscriptions)) parts.subscriptions = subscriptions
+  if (!isEmpty(topics)) parts.topics = topics
   if (cleared) parts.cleared = cleared
   if (facts) parts.facts = facts
   return isEmpty(parts) ? null : parts

@@ -176,8 +176,13 @@ export function createContactCache(maxWeight: () => number): ContactCache {
   }
 }
 
-const weightOf = ({ identities, enrolments, tags, cleared }: ContactState): number =>
-  1 + identities.length + enrolments.length + (tags instanceof Set ? tags.size : 0) + (cleared?.size ?? 0)
+const weightOf = ({ identities, enrolments, topics, tags, cleared }: ContactState): number =>
+  1 +
+  identities.length +
+  enrolments.length +
+  Object.keys(topics).length +
+  (tags instanceof Set ? tags.size : 0) +
+  (cleared?.size ?? 0)
 
 /**
  * Returns false when an id is first seen, and true after that, for the last ids: two to four for each contact that

@@ -1,6 +1,7 @@
 /** The result of `load_state`, and how it is read. */
 import { type Channel, type IdentityKind, PROFILE_FIELDS, type Profile } from '../../rules/events/facts.ts'
 import { type ContactState, type EnrolmentState, type State, type VisitorLink, scopedKey } from '../../rules/state.ts'
+import { topicChannel } from '../../rules/topics/topic.ts'
 import { type LoadedWatched, readWatched } from './watched-facts.ts'
 
 /** A contact as `load_state` lists it. */
@@ -33,6 +34,7 @@ type LoadedContact = [
   tags: number | string[] | null,
   cleared: string[] | null,
   browsers: [listed: number, waiting: number] | null,
+  topics: [topic: string, Channel, subscribed: boolean, at: number][] | null,
 ]
 
 /** A part is null when it was not requested, or when no contact was found. */
@@ -136,6 +138,7 @@ const nothingElse = () =>
     enrolments: [],
     goalLastAt: new Map<string, number>(),
     subscriptions: {},
+    topics: {},
     tags: null,
     cleared: null,
     browsers: null,
@@ -173,7 +176,7 @@ const linkOf = ([fromAt, contactId, identifiedAt, waitsFor]: LoadedLink): Visito
 
 function addContact(state: State, row: LoadedContact): void {
   const [businessId, id, createdAt, version, keyed, stage, profile, pageFilled, ...rest] = row
-  const [identities, enrolments, goals, subscriptions, mergedIds, tags, cleared, browsers] = rest
+  const [identities, enrolments, goals, subscriptions, mergedIds, tags, cleared, browsers, topics] = rest
   const contact: ContactState = {
     id,
     businessId,
@@ -199,6 +202,9 @@ function addContact(state: State, row: LoadedContact): void {
     })),
     goalLastAt: new Map(goals ?? []),
     subscriptions: Object.fromEntries(subscriptions.map(([channel, subscribed, at]) => [channel, { subscribed, at }])),
+    topics: Object.fromEntries(
+      (topics ?? []).map(([topic, channel, subscribed, at]) => [topicChannel(topic, channel), { subscribed, at }]),
+    ),
     mergedIds: mergedIds ?? [],
     tags: Array.isArray(tags) ? new Set(tags) : tags,
     cleared: cleared && new Set(cleared),

@@ -3,6 +3,7 @@ import { type WebTriggerName, compileWebTrigger } from '../../rules/campaigns/we
 import type { FieldType } from '../../rules/events/facts.ts'
 import { type SegmentRule, compileSegments } from '../../rules/segments/compile/compile-segments.ts'
 import type { BusinessState, Campaign, Destination, PageIdentify } from '../../rules/state.ts'
+import type { TopicRules } from '../../rules/topics/topic.ts'
 import type { Sql } from '../../stores/postgres.ts'
 
 /** The configuration of businesses, as last read. When a save finds it outdated, the worker drops it. */
@@ -33,6 +34,7 @@ export async function loadBusinesses(sql: Sql, cache: ConfigCache, ids: string[]
       is_enrolling: boolean
       page_identify: PageIdentify
       segment_rules: SegmentRule[] | null
+      topics: Record<string, TopicRules> | null
     }[]
   >`
     select b.id, b.config_version, b.page_identify, b.active,
@@ -57,7 +59,12 @@ export async function loadBusinesses(sql: Sql, cache: ConfigCache, ids: string[]
         from destinations d where d.business_id = b.id and d.active) as destinations,
       (select json_agg(json_build_object('no', r.no, 'segmentId', r.segment_id, 'isBuilding', r.state = 'building',
           'rule', r.rule) order by r.no)
-        from segment_rules r where r.business_id = b.id and r.state <> 'retired') as segment_rules
+        from segment_rules r where r.business_id = b.id and r.state <> 'retired') as segment_rules,
+      case when b.has_topics then (
+        select json_object_agg(t.key, json_build_object('channels', t.channels, 'defaultOn', t.default_on,
+          'isActive', not t.archived))
+        from topics t where t.business_id = b.id
+      ) end as topics
     from businesses b
     where b.id in (select value::uuid from json_array_elements_text(${JSON.stringify(missing)}::text::json))`
   const read = rows.map((row) => {
@@ -73,6 +80,7 @@ export async function loadBusinesses(sql: Sql, cache: ConfigCache, ids: string[]
       isEnrolling: row.is_enrolling,
       destinations: row.destinations ?? [],
       pageIdentify: row.page_identify,
+      topics: new Map(Object.entries(row.topics ?? {})),
       segmentRules,
       segments: segmentRules.length === 0 ? null : compileSegments(segmentRules, fields),
     }

@@ -51,6 +51,7 @@ export async function loadState(
     keys,
     goals,
     enrolling: enrolling(businesses),
+    topical: topical(businesses),
     inFull,
     countsBrowsers,
     watched,
@@ -91,6 +92,7 @@ export async function loadContacts(sql: Sql, cache: ConfigCache, contacts: Looku
       contacts: others,
       goals: goalRecords(served),
       enrolling: enrolling(served),
+      topical: topical(served),
       watched: watchedRecords(served),
     }
     const none = { identities: [], keys: [], visitors: [], inFull: [], countsBrowsers: false }
@@ -126,6 +128,7 @@ async function callLoadState(
     keys: { business_id: string; key_hash: string }[]
     goals: { business_id: string; event: string }[]
     enrolling: string[]
+    topical: string[]
     inFull: string[]
     countsBrowsers: boolean
     watched: ReturnType<typeof watchedRecords>
@@ -142,13 +145,17 @@ async function callLoadState(
       p_most_contacts => ${MAX_CONTACTS_PER_VISITOR},
       p_in_full => ${lookups.inFull.length === 0 ? null : arrayLiteral(lookups.inFull)}::text::uuid[],
       p_most_browsers => ${lookups.countsBrowsers ? MAX_BROWSERS : null}::integer,
-      p_watched => ${writeRecords(lookups.watched)}::text::json
+      p_watched => ${writeRecords(lookups.watched)}::text::json,
+      p_topical => ${lookups.topical.length === 0 ? null : arrayLiteral(lookups.topical)}::text::uuid[]
     ) as state`
   return row.state
 }
 
 const enrolling = (businesses: BusinessState[]): string[] =>
   businesses.flatMap(({ id, isEnrolling }) => (isEnrolling ? [id] : []))
+
+const topical = (businesses: BusinessState[]): string[] =>
+  businesses.flatMap(({ id, topics }) => (topics.size > 0 ? [id] : []))
 
 function goalRecords(businesses: BusinessState[]) {
   return businesses.flatMap(({ id, campaigns }) => {

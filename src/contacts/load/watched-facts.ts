@@ -11,6 +11,7 @@ import type { CompiledSegments } from '../../rules/segments/compile/compile-segm
 import type { FactKey, TimeKey } from '../../rules/segments/membership/facts.ts'
 import type { WatchedFacts } from '../../rules/segments/membership/watched-facts.ts'
 import type { BusinessState, State } from '../../rules/state.ts'
+import { topicChannel } from '../../rules/topics/topic.ts'
 import { windowKeysByHash } from '../save/window-hashes.ts'
 
 /**
@@ -50,7 +51,10 @@ function factsOf(item: Exclude<Item, Item<EraseRequest>>): FactKey[] {
     case 'identify':
       return [...fieldFacts(item.fact.traits), ...profileFacts(item.fact.profile)]
     case 'subscribe':
-      return CHANNELS.map((channel) => `subscription:${channel}` as const)
+      return [
+        ...CHANNELS.map((channel) => `subscription:${channel}` as const),
+        ...(item.topics ?? []).map(({ topic, channel }) => `topic:${topicChannel(topic, channel)}` as const),
+      ]
     case 'edit': {
       const { traits, profile, addTags, removeTags } = item.fact
       return [...fieldFacts(traits), ...profileFacts(profile), ...tagFacts([...addTags, ...removeTags])]
@@ -87,7 +91,7 @@ export function watchedRecords(businesses: BusinessState[], isAlone = false) {
 /** Returns whether segment changes neither depend on identities and subscriptions of contacts, nor start campaigns. */
 export function needsSegmentsAlone({ campaigns, segments }: BusinessState): boolean {
   if (campaigns.some(({ triggerSegment }) => triggerSegment)) return false
-  return ![...(segments?.byFact.keys() ?? [])].some((fact) => /^(identity|subscription):/.test(fact))
+  return ![...(segments?.byFact.keys() ?? [])].some((fact) => /^(identity|subscription|topic):/.test(fact))
 }
 
 /** Columns, as `load_watched` lists them. Columns without rows, and columns that no rule reads, are null. */

@@ -23,6 +23,7 @@ import { encodeEvent } from '../../outbox/timeline-row.ts'
 import { visitorRecords } from './visitor-records.ts'
 import { columnOf } from '../profile-columns.ts'
 import { segmentRecords } from './segment-records.ts'
+import { topicRecords } from './topic-records.ts'
 import { byId, inOrderOfKeys } from './sort-records.ts'
 import { COLUMNS, type ColumnList, type RowsOf, type TableOf } from './save-parameters.ts'
 import { arrayLiteral, snakeRecords, writeColumns, writeRecords, writeTable } from '../../stores/write-columns.ts'
@@ -86,6 +87,7 @@ export function recordsOf(state: State, changes: Changes) {
       identifications: snakeRecords(changes.identifications.map(moved)),
       subscriptions: snakeRecords([...changes.subscriptions.values()].map(({ was: _was, ...choice }) => choice)),
       past_choices: snakeRecords(changes.pastChoices.map(moved)),
+      topics: topicRecords(state, changes),
       merge_log: snakeRecords(changes.mergeLog),
       erasures: snakeRecords(changes.erasures),
       edits: snakeRecords(changes.edits.map((edit) => ({ ...edit, cleared: edit.cleared.map(columnOf) }))),

@@ -94,6 +94,7 @@ export const PARAMETERS = {
   awaited_events: RECORDS,
   message_events: RECORDS,
   repeated: '',
+  topics: RECORDS,
 } as const satisfies Record<string, string>
 
 type Parameter = keyof typeof PARAMETERS

@@ -895,6 +895,72 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/dashboard/api/b/{businessId}/topics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the topics */
+        get: operations["getDashboardApiBBusinessIdTopics"];
+        put?: never;
+        /**
+         * Create a topic
+         * @description What a person chooses within a channel. Creating one writes nothing to contacts. A business has at most 100 active topics, and 1,000 with archived ones. A key that is taken is 409 `locked`.
+         */
+        post: operations["postDashboardApiBBusinessIdTopics"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/dashboard/api/b/{businessId}/topics/{topicKey}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a topic */
+        get: operations["getDashboardApiBBusinessIdTopicsTopicKey"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a topic
+         * @description Only one that no contact has chosen, and that no message was made for. Archive the others.
+         */
+        delete: operations["deleteDashboardApiBBusinessIdTopicsTopicKey"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a topic
+         * @description Changes only the fields that you send. Its `key` and `default` stay, and its channels may only grow: else 409 `locked`. One that a campaign names which is not archived cannot be archived: 409 `in_use`.
+         */
+        patch: operations["patchDashboardApiBBusinessIdTopicsTopicKey"];
+        trace?: never;
+    };
+    "/dashboard/api/b/{businessId}/topics/{topicKey}/uses": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read who gets a topic
+         * @description How many contacts get it by each channel, and the campaigns that name it.
+         */
+        get: operations["getDashboardApiBBusinessIdTopicsTopicKeyUses"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/dashboard/api/b/{businessId}/messages": {
         parameters: {
             query?: never;
@@ -2782,6 +2848,8 @@ export interface components {
             /** @constant */
             attribute: "subscribed";
             channel: "email" | "sms" | "whatsapp" | "push";
+            /** @description The key of a topic: the contact gets it by this channel. */
+            topic?: string | null;
             operator: "is_true" | "is_false" | "exists" | "not_exists";
         };
         /** @description A condition on a property of an event. */
@@ -3142,6 +3210,8 @@ export interface components {
             /** @constant */
             attribute: "subscribed";
             channel: "email" | "sms" | "whatsapp" | "push";
+            /** @description The key of a topic: the contact gets it by this channel. */
+            topic?: string;
             operator: "is_true" | "is_false" | "exists" | "not_exists";
         };
         /** @description A rule with its answers for one contact. */
@@ -3663,6 +3733,8 @@ export interface components {
             /** @constant */
             attribute: "subscribed";
             channel: "email" | "sms" | "whatsapp" | "push";
+            /** @description The key of a topic: the contact gets it by this channel. */
+            topic?: string;
             operator: "is_true" | "is_false" | "exists" | "not_exists";
             matches: boolean;
             seen: (string | number | boolean | string[]) | null;
@@ -14656,6 +14728,1025 @@ export interface operations {
             };
             /** @description `unsupported_media_type` */
             415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `rate_limited` */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    getDashboardApiBBusinessIdTopics: {
+        parameters: {
+            query?: {
+                /** @description Only those. Left out: all. */
+                status?: "active" | "archived";
+            };
+            header?: never;
+            path: {
+                businessId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description By position, then by key. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "success": true,
+                     *       "message": "The topics.",
+                     *       "data": {
+                     *         "topics": [
+                     *           {
+                     *             "key": "newsletter",
+                     *             "channels": [
+                     *               "email",
+                     *               "sms"
+                     *             ],
+                     *             "default": "unsubscribed",
+                     *             "visibility": "public",
+                     *             "names": {
+                     *               "en": {
+                     *                 "name": "Newsletter",
+                     *                 "description": "What is new, once a week."
+                     *               }
+                     *             },
+                     *             "defaultLanguage": "en",
+                     *             "position": 0,
+                     *             "confirmationTemplate": null,
+                     *             "status": "active"
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        message: string;
+                        data: {
+                            topics: {
+                                /** @description It never changes. */
+                                key: string;
+                                /** @description They may grow, and never shrink. */
+                                channels: ("email" | "sms" | "whatsapp" | "push")[];
+                                /** @description `subscribed`: all who have opted in to the channel get it, until they leave it. `unsubscribed`: only those who choose it. It never changes. */
+                                default: "subscribed" | "unsubscribed";
+                                /** @description The preference page shows a `private` topic only to those who get it. */
+                                visibility: "public" | "private";
+                                /** @description By language, such as `en` or `pt-BR`. */
+                                names: {
+                                    [key: string]: {
+                                        name: string;
+                                        description?: string;
+                                    };
+                                };
+                                defaultLanguage: string;
+                                /** @description Topics are shown by position, then by key. */
+                                position: number;
+                                confirmationTemplate: string | null;
+                                status: "active" | "archived";
+                            }[];
+                        };
+                    };
+                };
+            };
+            /** @description `invalid_request` */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `not_signed_in` */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `key_not_accepted`, `cross_site_request`, `not_permitted` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `business_not_found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `method_not_allowed` */
+            405: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `rate_limited` */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    postDashboardApiBBusinessIdTopics: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                businessId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "key": "newsletter",
+                 *       "channels": [
+                 *         "email",
+                 *         "sms"
+                 *       ],
+                 *       "default": "unsubscribed",
+                 *       "names": {
+                 *         "en": {
+                 *           "name": "Newsletter",
+                 *           "description": "What is new, once a week."
+                 *         }
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** @description It never changes. */
+                    key: string;
+                    /** @description They may grow, and never shrink. */
+                    channels: ("email" | "sms" | "whatsapp" | "push")[];
+                    /** @description `subscribed`: all who have opted in to the channel get it, until they leave it. `unsubscribed`: only those who choose it. It never changes. */
+                    default: "subscribed" | "unsubscribed";
+                    /** @description By language, such as `en` or `pt-BR`. */
+                    names: {
+                        [key: string]: {
+                            name: string;
+                            description?: string;
+                        };
+                    };
+                    /** @description The preference page shows a `private` topic only to those who get it. */
+                    visibility?: "public" | "private" | null;
+                    /** @description One of the languages of `names`. */
+                    defaultLanguage?: string | null;
+                    /** @description Topics are shown by position, then by key. */
+                    position?: number | null;
+                    /** @description The template of the mail that asks for the confirmation of an opt-in. Null: that of the business. */
+                    confirmationTemplate?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description The topic. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "success": true,
+                     *       "message": "The topic is created.",
+                     *       "data": {
+                     *         "topic": {
+                     *           "key": "newsletter",
+                     *           "channels": [
+                     *             "email",
+                     *             "sms"
+                     *           ],
+                     *           "default": "unsubscribed",
+                     *           "visibility": "public",
+                     *           "names": {
+                     *             "en": {
+                     *               "name": "Newsletter",
+                     *               "description": "What is new, once a week."
+                     *             }
+                     *           },
+                     *           "defaultLanguage": "en",
+                     *           "position": 0,
+                     *           "confirmationTemplate": null,
+                     *           "status": "active"
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        message: string;
+                        data: {
+                            topic: {
+                                /** @description It never changes. */
+                                key: string;
+                                /** @description They may grow, and never shrink. */
+                                channels: ("email" | "sms" | "whatsapp" | "push")[];
+                                /** @description `subscribed`: all who have opted in to the channel get it, until they leave it. `unsubscribed`: only those who choose it. It never changes. */
+                                default: "subscribed" | "unsubscribed";
+                                /** @description The preference page shows a `private` topic only to those who get it. */
+                                visibility: "public" | "private";
+                                /** @description By language, such as `en` or `pt-BR`. */
+                                names: {
+                                    [key: string]: {
+                                        name: string;
+                                        description?: string;
+                                    };
+                                };
+                                defaultLanguage: string;
+                                /** @description Topics are shown by position, then by key. */
+                                position: number;
+                                confirmationTemplate: string | null;
+                                status: "active" | "archived";
+                            };
+                        };
+                    };
+                };
+            };
+            /** @description `malformed_json`, `invalid_request` */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `not_signed_in` */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `key_not_accepted`, `cross_site_request`, `not_permitted` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `business_not_found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `method_not_allowed` */
+            405: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `locked`, `limit_reached` */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `payload_too_large` */
+            413: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `rate_limited` */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    getDashboardApiBBusinessIdTopicsTopicKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                businessId: string;
+                topicKey: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The topic. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "success": true,
+                     *       "message": "The topic.",
+                     *       "data": {
+                     *         "topic": {
+                     *           "key": "newsletter",
+                     *           "channels": [
+                     *             "email",
+                     *             "sms"
+                     *           ],
+                     *           "default": "unsubscribed",
+                     *           "visibility": "public",
+                     *           "names": {
+                     *             "en": {
+                     *               "name": "Newsletter",
+                     *               "description": "What is new, once a week."
+                     *             }
+                     *           },
+                     *           "defaultLanguage": "en",
+                     *           "position": 0,
+                     *           "confirmationTemplate": null,
+                     *           "status": "active"
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        message: string;
+                        data: {
+                            topic: {
+                                /** @description It never changes. */
+                                key: string;
+                                /** @description They may grow, and never shrink. */
+                                channels: ("email" | "sms" | "whatsapp" | "push")[];
+                                /** @description `subscribed`: all who have opted in to the channel get it, until they leave it. `unsubscribed`: only those who choose it. It never changes. */
+                                default: "subscribed" | "unsubscribed";
+                                /** @description The preference page shows a `private` topic only to those who get it. */
+                                visibility: "public" | "private";
+                                /** @description By language, such as `en` or `pt-BR`. */
+                                names: {
+                                    [key: string]: {
+                                        name: string;
+                                        description?: string;
+                                    };
+                                };
+                                defaultLanguage: string;
+                                /** @description Topics are shown by position, then by key. */
+                                position: number;
+                                confirmationTemplate: string | null;
+                                status: "active" | "archived";
+                            };
+                        };
+                    };
+                };
+            };
+            /** @description `not_signed_in` */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `key_not_accepted`, `cross_site_request`, `not_permitted` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `business_not_found`, `not_found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `method_not_allowed` */
+            405: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `rate_limited` */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    deleteDashboardApiBBusinessIdTopicsTopicKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                businessId: string;
+                topicKey: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "success": true,
+                     *       "message": "The topic is deleted.",
+                     *       "data": {
+                     *         "key": "newsletter"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        message: string;
+                        data: {
+                            /** @description It never changes. */
+                            key: string;
+                        };
+                    };
+                };
+            };
+            /** @description `not_signed_in` */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `key_not_accepted`, `cross_site_request`, `not_permitted` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `business_not_found`, `not_found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `method_not_allowed` */
+            405: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `in_use` */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `rate_limited` */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    patchDashboardApiBBusinessIdTopicsTopicKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                businessId: string;
+                topicKey: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "position": 2
+                 *     }
+                 */
+                "application/json": {
+                    /** @description They may grow, and never shrink. */
+                    channels?: ("email" | "sms" | "whatsapp" | "push")[] | null;
+                    /** @description By language, such as `en` or `pt-BR`. */
+                    names?: {
+                        [key: string]: {
+                            name: string;
+                            description?: string;
+                        };
+                    } | null;
+                    /** @description The preference page shows a `private` topic only to those who get it. */
+                    visibility?: "public" | "private" | null;
+                    /** @description One of the languages of `names`. */
+                    defaultLanguage?: string | null;
+                    /** @description Topics are shown by position, then by key. */
+                    position?: number | null;
+                    /** @description The template of the mail that asks for the confirmation of an opt-in. Null: that of the business. */
+                    confirmationTemplate?: string | null;
+                    status?: "active" | "archived" | null;
+                };
+            };
+        };
+        responses: {
+            /** @description The topic. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "success": true,
+                     *       "message": "The topic is changed.",
+                     *       "data": {
+                     *         "topic": {
+                     *           "key": "newsletter",
+                     *           "channels": [
+                     *             "email",
+                     *             "sms"
+                     *           ],
+                     *           "default": "unsubscribed",
+                     *           "visibility": "public",
+                     *           "names": {
+                     *             "en": {
+                     *               "name": "Newsletter",
+                     *               "description": "What is new, once a week."
+                     *             }
+                     *           },
+                     *           "defaultLanguage": "en",
+                     *           "position": 0,
+                     *           "confirmationTemplate": null,
+                     *           "status": "active"
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        message: string;
+                        data: {
+                            topic: {
+                                /** @description It never changes. */
+                                key: string;
+                                /** @description They may grow, and never shrink. */
+                                channels: ("email" | "sms" | "whatsapp" | "push")[];
+                                /** @description `subscribed`: all who have opted in to the channel get it, until they leave it. `unsubscribed`: only those who choose it. It never changes. */
+                                default: "subscribed" | "unsubscribed";
+                                /** @description The preference page shows a `private` topic only to those who get it. */
+                                visibility: "public" | "private";
+                                /** @description By language, such as `en` or `pt-BR`. */
+                                names: {
+                                    [key: string]: {
+                                        name: string;
+                                        description?: string;
+                                    };
+                                };
+                                defaultLanguage: string;
+                                /** @description Topics are shown by position, then by key. */
+                                position: number;
+                                confirmationTemplate: string | null;
+                                status: "active" | "archived";
+                            };
+                        };
+                    };
+                };
+            };
+            /** @description `malformed_json`, `invalid_request` */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `not_signed_in` */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `key_not_accepted`, `cross_site_request`, `not_permitted` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `business_not_found`, `not_found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `method_not_allowed` */
+            405: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `locked`, `in_use`, `limit_reached` */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `payload_too_large` */
+            413: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `rate_limited` */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    getDashboardApiBBusinessIdTopicsTopicKeyUses: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                businessId: string;
+                topicKey: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description As of now. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "success": true,
+                     *       "message": "Who gets the topic, and what names it.",
+                     *       "data": {
+                     *         "subscribers": {
+                     *           "email": 1200,
+                     *           "sms": 40
+                     *         },
+                     *         "campaigns": []
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        message: string;
+                        data: {
+                            /** @description How many contacts get it by each of its channels. */
+                            subscribers: {
+                                email?: number;
+                                sms?: number;
+                                whatsapp?: number;
+                                push?: number;
+                            };
+                            /** @description Those that name it, without archived ones. */
+                            campaigns: {
+                                /** Format: uuid */
+                                campaignId: string;
+                                name: string;
+                                status: string;
+                            }[];
+                        };
+                    };
+                };
+            };
+            /** @description `not_signed_in` */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `key_not_accepted`, `cross_site_request`, `not_permitted` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `business_not_found`, `not_found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `method_not_allowed` */
+            405: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;

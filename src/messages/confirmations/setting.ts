@@ -21,18 +21,36 @@ export async function setConfirmationTemplate(
   return await inTransaction(sql, async (tx) => {
     // The template is not deleted meanwhile.
     await tx`select from businesses where id = ${businessId} for no key update`
-    const path = 'confirmationTemplate'
-    if (templateId !== null) {
-      const template = await loadTemplate(tx, { businessId, templateId })
-      if (template === null) return faultOf(path, 'template_of_business')
-      if (template.channel !== 'email') return faultOf(path, 'template_for', { channel: template.channel })
-      const silent = findSilent(template.variants)
-      if (silent !== undefined) return faultWithout(path, silent)
-    }
+    const fault = templateId === null ? undefined : await checkConfirmationTemplate(tx, { businessId, templateId })
+    if (fault !== undefined) return fault
     await tx`update businesses set confirmation_template = ${templateId} where id = ${businessId}`
     await recordAudit(tx, { businessId, actor, action: 'subscriptions.settings', target: templateId })
     return undefined
   })
+}
+
+/** Returns why a template cannot ask for confirmations. Call it with the business locked. */
+export async function checkConfirmationTemplate(
+  tx: Queryable,
+  key: { businessId: string; templateId: string },
+): Promise<Fault | undefined> {
+  const path = 'confirmationTemplate'
+  const template = await loadTemplate(tx, key)
+  if (template === null) return faultOf(path, 'template_of_business')
+  if (template.channel !== 'email') return faultOf(path, 'template_for', { channel: template.channel })
+  const silent = findSilent(template.variants)
+  return silent === undefined ? undefined : faultWithout(path, silent)
+}
+
+/** Returns whether the template asks for the confirmation of opt-ins, of all or of a topic. */
+export async function asksForConfirmation(
+  sql: Queryable,
+  { businessId, templateId }: { businessId: string; templateId: string },
+): Promise<boolean> {
+  if ((await readConfirmationTemplate(sql, businessId)) === templateId) return true
+  const topics = await sql`
+    select from topics where business_id = ${businessId} and confirmation_template = ${templateId} limit 1`
+  return topics.length > 0
 }
 
 /**
@@ -48,7 +66,7 @@ export async function refuseSilent(
   if (silent === undefined) return undefined
   // The setting does not change meanwhile.
   await tx`select from businesses where id = ${businessId} for share`
-  const asks = (await readConfirmationTemplate(tx, businessId)) === templateId
+  const asks = await asksForConfirmation(tx, { businessId, templateId })
   return asks ? faultWithout('variants', silent) : undefined
 }
 

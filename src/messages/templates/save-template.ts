@@ -7,7 +7,7 @@ import type { MessageChannel } from '../../rules/messages/message-channel.ts'
 import type { Config } from '../../config.ts'
 import type { Queryable, Sql } from '../../stores/postgres.ts'
 import { inTransaction } from '../../stores/transaction.ts'
-import { readConfirmationTemplate, refuseSilent } from '../confirmations/setting.ts'
+import { asksForConfirmation, refuseSilent } from '../confirmations/setting.ts'
 import { type StoredTemplate, loadTemplate } from './load-template.ts'
 import { type Contents, type SentTemplate, readTemplate } from './read-template.ts'
 import type { RenderService } from './renderer.ts'
@@ -191,11 +191,8 @@ async function findUses(tx: Queryable, businessId: string, templateId: string): 
         and jsonb_path_exists(v.definition, '$.steps.**.template ? (@ == $id)', ${JSON.stringify({ id: templateId })}::text::jsonb)
     )
     order by c.created_at, c.id limit 10`
-  const confirmation = await readConfirmationTemplate(tx, businessId)
-  return [
-    ...rows.map(({ name }) => `the campaign "${name}"`),
-    ...(confirmation === templateId ? ['the confirmation of opt-ins'] : []),
-  ]
+  const asks = await asksForConfirmation(tx, { businessId, templateId })
+  return [...rows.map(({ name }) => `the campaign "${name}"`), ...(asks ? ['the confirmation of opt-ins'] : [])]
 }
 
 async function requireTemplate(tx: Queryable, businessId: string, templateId: string): Promise<StoredTemplate> {

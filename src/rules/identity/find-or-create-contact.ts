@@ -7,7 +7,7 @@ import { type SentField, planIdentity } from './resolve-identity.ts'
 import { emptyWatchedFacts } from '../segments/membership/watched-facts.ts'
 import { watchFact, watchNewContact } from '../segments/membership/watch-item.ts'
 import { type ContactState, type State, contactOf, identityKey } from '../state.ts'
-import { moveOptOuts } from './move-opt-outs.ts'
+import { moveOptOuts, moveTopicOptOuts } from './move-opt-outs.ts'
 import { moveBehind } from './prove-email.ts'
 import { suspendLinks } from '../visitors/visitor-links.ts'
 
@@ -88,6 +88,7 @@ function createContact(context: DecisionContext, call: CallInfo): ContactState {
     enrolments: [],
     goalLastAt: new Map(),
     subscriptions: {},
+    topics: {},
     tags: 0,
     cleared: null,
     browsers: { listed: 0, waiting: 0 },
@@ -113,6 +114,7 @@ function attach(context: DecisionContext, call: CallInfo, contact: ContactState,
     drop(field.owner, kind, value)
     deltaOf(changes, field.owner.id).raisesVersion = true
     const optOuts = moveOptOuts(context, kind, field.owner, contact)
+    moveTopicOptOuts(context, kind, field.owner, contact)
     logLeaving(context, call, 'moved', contact, field.owner, { kind, value }, optOuts)
   }
   contact.identities.push({ kind, value, proven: call.keyed })

@@ -5,7 +5,7 @@
 import { addAmounts } from '../events/money.ts'
 import { mergeTags } from '../events/add-tags.ts'
 import { mergeCleared } from '../events/apply-traits.ts'
-import { type Changes, type DecisionContext, type MergeLogEntry, deltaOf } from '../changes.ts'
+import { type Changes, type ConsentChange, type DecisionContext, type MergeLogEntry, deltaOf } from '../changes.ts'
 import type { ContactDelta } from '../contact-delta.ts'
 import { watchMerge } from '../segments/membership/watch-merge.ts'
 import { endEnrolment, checkGoals } from '../campaigns/enrolment.ts'
@@ -14,6 +14,7 @@ import { mergeProfiles } from './fill-profile.ts'
 import { addStatistic } from '../events/add-statistic.ts'
 import type { BrowserCount, ContactState, StoredConsent, State } from '../state.ts'
 import { wins } from '../events/traits.ts'
+import type { TopicChannel } from '../topics/topic.ts'
 
 export interface MergeReason {
   evidence: MergeLogEntry['evidence']
@@ -46,6 +47,7 @@ export function mergeContacts(
   mergeIdentities(state, survivor, loser)
   mergeEnrolments(changes, survivor, loser, reason.at)
   mergeSubscriptions(changes, survivor, loser)
+  mergeTopics(changes, survivor, loser)
   mergeTags({ state, changes }, survivor, loser)
   survivor.cleared = mergeCleared(survivor, loser)
   survivor.browsers = mergeCounts(survivor.browsers, loser.browsers)
@@ -91,26 +93,40 @@ function mergeEnrolments(changes: Changes, survivor: ContactState, loser: Contac
     survivor.goalLastAt.set(event, Math.max(lastAt, survivor.goalLastAt.get(event) ?? -Infinity))
 }
 
+function mergeSubscriptions({ subscriptions }: Changes, survivor: ContactState, loser: ContactState): void {
+  const change = { of: subscriptions, ours: survivor.id, theirs: loser.id }
+  for (const channel of CHANNELS) mergeChoice(change, channel, survivor.subscriptions, loser.subscriptions)
+}
+
+function mergeTopics({ topicChoices }: Changes, survivor: ContactState, loser: ContactState): void {
+  const change = { of: topicChoices, ours: survivor.id, theirs: loser.id }
+  for (const name of Object.keys(loser.topics) as TopicChannel[])
+    mergeChoice(change, name, survivor.topics, loser.topics)
+}
+
 /**
  * If both have the same consent, the survivor's record stays. The save merges the consents in Postgres, then writes the
  * changes of this batch. If the merged consent in Postgres would undo one of these changes, the change is written,
  * whichever contact made it.
  */
-function mergeSubscriptions({ subscriptions }: Changes, survivor: ContactState, loser: ContactState): void {
-  for (const channel of CHANNELS) {
-    const [ours, theirs] = [survivor.subscriptions[channel], loser.subscriptions[channel]]
-    const [ourKey, theirKey] = [`${survivor.id} ${channel}`, `${loser.id} ${channel}`]
-    const [ourChange, theirChange] = [subscriptions.get(ourKey), subscriptions.get(theirKey)]
-    const existing = mergeConsents(ours, theirs)
-    if (!existing) continue
-    const was = mergeConsents(ourChange ? ourChange.was : ours, theirChange ? theirChange.was : theirs)
-    const isUndone = was?.subscribed !== existing.subscribed
-    const choice = existing === ours ? (ourChange ?? (isUndone ? theirChange : undefined)) : theirChange
-    survivor.subscriptions[channel] = choice ? { subscribed: choice.subscribed, at: choice.recordedAt } : existing
-    subscriptions.delete(ourKey)
-    subscriptions.delete(theirKey)
-    if (choice) subscriptions.set(ourKey, { ...choice, contactId: survivor.id, was })
-  }
+function mergeChoice<Name extends string, Choice extends ConsentChange>(
+  changes: { of: Map<string, Choice>; ours: string; theirs: string },
+  name: Name,
+  survivor: Partial<Record<Name, StoredConsent>>,
+  loser: Partial<Record<Name, StoredConsent>>,
+): void {
+  const [ours, theirs] = [survivor[name], loser[name]]
+  const [ourKey, theirKey] = [`${changes.ours} ${name}`, `${changes.theirs} ${name}`]
+  const [ourChange, theirChange] = [changes.of.get(ourKey), changes.of.get(theirKey)]
+  const existing = mergeConsents(ours, theirs)
+  if (!existing) return
+  const was = mergeConsents(ourChange ? ourChange.was : ours, theirChange ? theirChange.was : theirs)
+  const isUndone = was?.subscribed !== existing.subscribed
+  const choice = existing === ours ? (ourChange ?? (isUndone ? theirChange : undefined)) : theirChange
+  survivor[name] = choice ? { subscribed: choice.subscribed, at: choice.recordedAt } : existing
+  changes.of.delete(ourKey)
+  changes.of.delete(theirKey)
+  if (choice) changes.of.set(ourKey, { ...choice, contactId: changes.ours, was })
 }
 
 /** An explicit opt-out beats an opt-in. A missing record restricts nothing. */

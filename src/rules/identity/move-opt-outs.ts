@@ -3,11 +3,38 @@ import type { DecisionContext } from '../changes.ts'
 import type { Channel, IdentityKind } from '../events/facts.ts'
 import { watchFact } from '../segments/membership/watch-item.ts'
 import type { ContactState } from '../state.ts'
+import { type TopicChannel, readTopicChannel } from '../topics/topic.ts'
 
 const CHANNELS_OF: Record<IdentityKind, readonly Channel[]> = {
   email: ['email'],
   phone: ['sms', 'whatsapp'],
   platformCustomerId: [],
+}
+
+/** Copies the opt-outs of topics, as `moveOptOuts` does those of channels. The save copies those in Postgres. */
+export function moveTopicOptOuts(
+  context: DecisionContext,
+  kind: IdentityKind,
+  from: ContactState,
+  to: ContactState,
+): void {
+  const { topicChoices, topicMoves } = context.changes
+  for (const name of Object.keys(from.topics) as TopicChannel[]) {
+    const found = readTopicChannel(name)
+    const existing = from.topics[name]
+    if (found === null || !CHANNELS_OF[kind].includes(found.channel)) continue
+    if (existing?.subscribed !== false || to.topics[name]?.subscribed === false) continue
+    const [fromKey, toKey] = [`${from.id} ${name}`, `${to.id} ${name}`]
+    const [theirs, ours] = [topicChoices.get(fromKey), topicChoices.get(toKey)]
+    const was = ours ? ours.was : to.topics[name]
+    watchFact(context, to, `topic:${name}`)
+    to.topics[name] = existing
+    if (theirs) topicChoices.set(toKey, { ...theirs, contactId: to.id, was })
+    else {
+      topicChoices.delete(toKey)
+      topicMoves.push({ businessId: to.businessId, contactId: to.id, losingId: from.id, ...found })
+    }
+  }
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { IdentityKind } from '../events/facts.ts'
 import { trimText } from '../events/text.ts'
 import { readIdentity } from '../identity/identity.ts'
+import type { TopicRules } from '../topics/topic.ts'
 import { isWindowed } from './condition-kinds.ts'
 import type {
   AttributeCondition,
@@ -20,6 +21,8 @@ export interface ResolveContext {
   currency: string
   /** The country of the business, for national phone numbers. */
   country: string | null
+  /** By key. Absent: the business has none. */
+  topics?: ReadonlyMap<string, Pick<TopicRules, 'defaultOn'>>
 }
 
 /** Makes a checked rule depend only on the facts of a contact. See `ResolvedRule`. */
@@ -59,6 +62,9 @@ function resolveFactCondition(
 function resolveAttribute(condition: AttributeCondition, context: ResolveContext): AttributeCondition {
   const { attribute, value } = condition
   if (attribute === 'revenue') return withCurrency(condition, context)
+  // The default of a topic never changes.
+  if (condition.topic !== undefined)
+    return { ...condition, topicDefault: context.topics?.get(condition.topic)?.defaultOn ?? false }
   const isIdentity = attribute === 'email' || attribute === 'phone' || attribute === 'platformCustomerId'
   if (!isIdentity || value === undefined) return condition
   const isWhole = ['equals', 'not_equals', 'in'].includes(condition.operator)

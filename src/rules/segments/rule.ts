@@ -88,6 +88,10 @@ export interface AttributeCondition {
   currency?: string
   /** Only for `subscribed`. */
   channel?: Channel
+  /** Only for `subscribed`: the key of a topic that has the channel. */
+  topic?: string
+  /** In a resolved rule with a topic: whether a contact without a choice gets it. */
+  topicDefault?: boolean
 }
 export interface SegmentCondition {
   segment: string

@@ -11,6 +11,7 @@ import type {
   StageOperator,
   TextOperator,
 } from '../../rules/segments/rule.ts'
+import { topicChannel } from '../../rules/topics/topic.ts'
 import { textLiteral } from '../../stores/clickhouse-literal.ts'
 import { conditionSql, dateSql, decimalSql, numberSql, textSql } from './compare-sql.ts'
 import { booleanSql } from './json-sql.ts'
@@ -39,7 +40,9 @@ export function attributeSql(
       return revenueSql(condition, sources)
     case 'subscribed': {
       const is = `has(${columnOf(sources, 'subscribed')}, ${textLiteral(channelOf(condition))})`
-      return booleanSql(is, operator as BooleanOperator)
+      const { topic } = condition
+      const both = topic === undefined ? is : `${is} and ${topicSql(condition, topic, sources)}`
+      return booleanSql(both, operator as BooleanOperator)
     }
     case 'email':
     case 'phone':
@@ -69,6 +72,12 @@ function revenueSql(condition: AttributeCondition, sources: Sources): string {
   const currency = textLiteral(currencyOf(condition))
   const test = decimalSql(`${amounts}[${currency}]`, AMOUNT_SCALE, condition.operator as NumberOperator, condition)
   return conditionSql(`mapContains(${amounts}, ${currency})`, condition.operator, test)
+}
+
+function topicSql(condition: AttributeCondition, topic: string, sources: Sources): string {
+  const choices = columnOf(sources, 'topics')
+  const name = textLiteral(topicChannel(topic, channelOf(condition)))
+  return `if(mapContains(${choices}, ${name}), ${choices}[${name}], ${condition.topicDefault === true})`
 }
 
 /** Any value of a kind may match; for `not_equals`, all must differ. */

@@ -22,6 +22,8 @@ interface ContactRow extends Record<ProfileColumn, string | null> {
   platform_customer_ids: string[]
   /** The channels that the contact opted into. */
   subscribed: string[]
+  /** The choices of topics; null when the business has none. */
+  topics: Record<string, boolean> | null
   stage: number
   tags: string[]
   /** [epoch ms, JSON text of the value or null when cleared] */
@@ -71,9 +73,12 @@ async function readRows(sql: Sql, touched: Touched[]): Promise<ContactRow[]> {
     select c.place, c.business_id, c.id as contact_id, c.revision, c.merged_into, c.created_at as created_ms,
       ${sql(PROFILE_COLUMNS.map((column) => `c.${column}`))}, c.emails, c.phones, c.platform_customer_ids, c.stage,
       to_json(c.tags) as tags, c.traits, c.order_count, coalesce(r.revenue, '{}') as revenue,
-      coalesce(s.subscribed, '[]') as subscribed
+      coalesce(s.subscribed, '[]') as subscribed, case when c.has_topics then (
+        select json_object_agg(t.topic || ' ' || t.channel, t.subscribed)
+        from topic_choices t where t.business_id = c.business_id and t.contact_id = c.id
+      ) end as topics
     from (
-      select t.place, c.*, i.emails, i.phones, i.platform_customer_ids, row_number() over sofar as nth,
+      select t.place, c.*, b.has_topics, i.emails, i.phones, i.platform_customer_ids, row_number() over sofar as nth,
         sum(i.length + case when pg_column_size(c.traits) < ${MEASURED} then 0 else octet_length(c.traits::text) end)
           over sofar as length
       from unnest(
@@ -81,6 +86,7 @@ async function readRows(sql: Sql, touched: Touched[]): Promise<ContactRow[]> {
         ${arrayLiteral(touched.map(({ contact_id }) => contact_id))}::text::uuid[]
       ) with ordinality as t (business_id, contact_id, place)
       join contacts c on c.business_id = t.business_id and c.id = t.contact_id
+      left join businesses b on b.id = c.business_id
       cross join lateral (
         select coalesce(sum(octet_length(i.value)), 0) as length,
           coalesce(json_agg(i.value ${inOrder}) filter (where i.kind = 'email'), '[]') as emails,

@@ -11,6 +11,9 @@ const MESSAGING = { quietHours: { from: '22:00', to: '08:00' }, caps: [{ channel
 const CAMPAIGN = { name: 'Other', canEnterAgain: true, goal: { event: 'purchase' }, ...MESSAGING }
 const PAST = { from: Date.now() - 60_000 }
 const SMTP = { provider: 'smtp', host: '127.0.0.1', port: 9, sender: 'shop@shop.invalid' }
+const TOPIC = { key: 'news', channels: ['email'], default: 'unsubscribed', names: { en: { name: 'News' } } }
+const TOPIC_CHANGE = { visibility: 'private', position: 7 }
+const addTopic = (business: ActingBusiness): Promise<string> => business.create('/topics', TOPIC, 'topic', 'key')
 /** Nobody listens there. */
 const WEBHOOK = { provider: 'webhook', url: 'http://127.0.0.1:9/', secret: 'whsec_0123456789abcdef' }
 
@@ -88,6 +91,11 @@ export const OF_AUDIENCES: AuditedCalls = {
     once(adds(changes('template.update', 'name', 'variants'), on('templateId', made.addTemplate, TEMPLATE))),
   ],
   'DELETE /templates/:templateId': [adds('template.delete', on('templateId', made.addTemplate))],
+  'POST /topics': [adds(creates('topic.create', 'topic', 'key'), { json: TOPIC })],
+  'PATCH /topics/:topicKey': [
+    once(adds(changes('topic.update', 'visibility', 'position'), on('topicKey', addTopic, TOPIC_CHANGE))),
+  ],
+  'DELETE /topics/:topicKey': [adds('topic.delete', on('topicKey', addTopic))],
   'POST /templates/:templateId/preview': [nothing(ONLY_READS, on('templateId', made.addTemplate, {}))],
   'PUT /channels/:channel': [
     adds(changes('channel.save', 'url', 'secret'), { ids: { channel: 'webhook' }, json: WEBHOOK }),

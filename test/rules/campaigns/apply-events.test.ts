@@ -8,6 +8,7 @@ const FACTS: SegmentFacts = {
   profile: {},
   identities: [],
   subscriptions: {},
+  topics: {},
   orderCount: 2,
   statistics: new Map([['seen', { firstAt: 10, lastAt: 20, count: 2 }]]),
   traits: new Map(),

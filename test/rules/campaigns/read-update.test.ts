@@ -65,7 +65,16 @@ test('what rules see after an update: its tags, and the traits that fit, newer t
     ['gone', 'Number'],
   ] as const)
   const after = updateFacts(
-    { ...emptyWatchedFacts(), tags: many, traits, profile: {}, identities: [], subscriptions: {}, createdAt: 0 },
+    {
+      ...emptyWatchedFacts(),
+      tags: many,
+      traits,
+      profile: {},
+      identities: [],
+      subscriptions: {},
+      topics: {},
+      createdAt: 0,
+    },
     step,
     { at: 5, fields },
   )

@@ -43,6 +43,10 @@ describe('what a rule reads', () => {
     [{ attribute: 'orderCount', operator: 'exists' }, ['orders']],
     [{ attribute: 'createdAt', operator: 'exists' }, []],
     [{ attribute: 'subscribed', channel: 'sms', operator: 'is_true' }, ['subscription:sms']],
+    [
+      { attribute: 'subscribed', channel: 'sms', topic: 'news', operator: 'is_true' },
+      ['subscription:sms', 'topic:news sms'],
+    ],
     [both, ['tag:vip', 'event:purchase']],
     [{ any: [vip, { not: { all: [vip, both] } }] }, ['tag:vip', 'event:purchase']],
   ])('%j', (raw, keys) => {

@@ -12,14 +12,20 @@ import type { Condition, Rule } from '../../../src/rules/segments/rule.ts'
 import { windowKey } from '../../../src/rules/segments/windows/window-key.ts'
 import { runs } from '../../support/runs.ts'
 import { type NaiveWorld, naive } from './naive-rules.ts'
-import { BASE, CURRENCY, FIELDS, SMALL, factsOfWorld, instant, ruleOf, segmentsOf } from './worlds.ts'
+import { BASE, CURRENCY, FIELDS, TOPICS, SMALL, factsOfWorld, instant, ruleOf, segmentsOf } from './worlds.ts'
 
-const resolveContext = (segments: ReadonlyMap<string, Rule>) => ({ segments, currency: CURRENCY, country: 'DE' })
+const resolveContext = (segments: ReadonlyMap<string, Rule>) => ({
+  segments,
+  currency: CURRENCY,
+  country: 'DE',
+  topics: TOPICS,
+})
 
 const naiveWorld = (segments: ReadonlyMap<string, Rule>): NaiveWorld => ({
   segments,
   fields: FIELDS,
   currency: CURRENCY,
+  topicsByDefault: ['news'],
   windowOf: (condition: Condition, { windows }) => {
     if (!isWindowed(condition)) return undefined
     return windows.get(windowKey({ ...condition, ...(condition.metric === 'sum' && { currency: CURRENCY }) }))
@@ -225,6 +231,7 @@ describe('nextChange', () => {
         profile: {},
         identities: [],
         subscriptions: {},
+        topics: {},
         orderCount: 0,
         traits: new Map(),
         tags: new Set(),
@@ -320,8 +327,8 @@ describe('readRule', () => {
     fc.assert(
       fc.property(world, ({ rule, segments }) => {
         const fields = new Map<string, never>()
-        expect(readRule(rule, { fields, segments })).toEqual({ rule })
-        expect(JSON.stringify(readRule(rule, { fields, segments }))).toBe(JSON.stringify({ rule }))
+        expect(readRule(rule, { fields, segments, topics: TOPICS })).toEqual({ rule })
+        expect(JSON.stringify(readRule(rule, { fields, segments, topics: TOPICS }))).toBe(JSON.stringify({ rule }))
       }),
       { numRuns: runs(500) },
     )

@@ -8,6 +8,7 @@ export function factsOf(given: Partial<SegmentFacts> = {}): SegmentFacts {
     profile: {},
     identities: [],
     subscriptions: {},
+    topics: {},
     orderCount: 0,
     statistics: new Map(),
     traits: new Map(),

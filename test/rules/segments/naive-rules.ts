@@ -12,6 +12,8 @@ export interface NaiveWorld {
   segments: ReadonlyMap<string, Rule>
   fields: ReadonlyMap<string, FieldType>
   currency: string
+  /** Those that contacts without a choice get. */
+  topicsByDefault?: readonly string[]
   /** The value of a windowed condition; undefined when there is none. */
   windowOf(condition: Condition, facts: SegmentFacts): string | undefined
 }
@@ -87,7 +89,7 @@ function attributeOf(condition: AttributeCondition, world: NaiveWorld, facts: Se
     case 'orderCount':
       return [{ decimal: String(facts.orderCount) }]
     case 'subscribed':
-      return [{ is: facts.subscriptions[condition.channel ?? 'email']?.subscribed ?? false }]
+      return [{ is: isSubscribed(condition, world, facts) }]
     case 'revenue': {
       const decimal = facts.revenue.get((condition.currency ?? world.currency).toUpperCase())
       return decimal === undefined ? [] : [{ decimal }]
@@ -191,4 +193,15 @@ function normalised(condition: Condition, operator: string, text: string): strin
   if (kind === 'email') return (isWhole ? text.trim() : text).toLowerCase()
   if (kind === 'phone') return text.replace(/[^0-9]/g, '') || text
   return kind === 'platformCustomerId' && isWhole ? text.trim() : text
+}
+
+function isSubscribed(
+  { channel = 'email', topic }: AttributeCondition,
+  { topicsByDefault = [] }: NaiveWorld,
+  facts: SegmentFacts,
+): boolean {
+  const hasOptIn = facts.subscriptions[channel]?.subscribed ?? false
+  if (topic === undefined) return hasOptIn
+  const choice = facts.topics[`${topic} ${channel}`]
+  return hasOptIn && (choice === undefined ? topicsByDefault.includes(topic) : choice.subscribed)
 }

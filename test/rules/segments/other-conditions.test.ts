@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import type { FieldType } from '../../../src/rules/events/facts.ts'
 import { STAGES } from '../../../src/rules/events/journey-stage.ts'
+import type { SegmentFacts } from '../../../src/rules/segments/membership/facts.ts'
 import type { Rule } from '../../../src/rules/segments/rule.ts'
 import { factsOf, withEvent, withField } from './facts-of.ts'
 import { holds } from './rule-of.ts'
@@ -22,6 +23,26 @@ test('groups: all, any, not', () => {
     false,
   ])
   expect([answers({ not: NO }), answers({ not: YES }), answers({ not: { not: YES } })]).toEqual([true, false, true])
+})
+
+describe('subscribed with a topic', () => {
+  const gets = (topic: string, facts: SegmentFacts) =>
+    holds({ attribute: 'subscribed', channel: 'email', topic, operator: 'is_true' }, facts, 0, {
+      topics: {
+        news: { channels: ['email'], defaultOn: true, isActive: true },
+        offers: { channels: ['email'], defaultOn: false, isActive: true },
+      },
+    })
+  const optIn = { email: { subscribed: true, at: 0 } }
+  test('needs both, the channel and the topic: a choice, or its default', () => {
+    expect([gets('news', factsOf()), gets('offers', factsOf())]).toEqual([false, false])
+    const open = factsOf({ subscriptions: optIn })
+    expect([gets('news', open), gets('offers', open)]).toEqual([true, false])
+    const topics = { 'news email': { subscribed: false, at: 0 }, 'offers email': { subscribed: true, at: 0 } }
+    const chosen = factsOf({ subscriptions: optIn, topics })
+    expect([gets('news', chosen), gets('offers', chosen)]).toEqual([false, true])
+    expect(gets('offers', factsOf({ topics }))).toBe(false)
+  })
 })
 
 describe('subscribed', () => {

@@ -9,11 +9,11 @@ import { resolveRule } from '../../../src/rules/segments/resolve-rule.ts'
 import type { ResolvedRule, Rule } from '../../../src/rules/segments/rule.ts'
 import { runs } from '../../support/runs.ts'
 import { factsOf } from './facts-of.ts'
-import { BASE, CURRENCY, FIELDS, SMALL, factsOfWorld, ruleOf, segmentsOf } from './worlds.ts'
+import { BASE, CURRENCY, FIELDS, TOPICS, SMALL, factsOfWorld, ruleOf, segmentsOf } from './worlds.ts'
 
 const DAY = 86_400_000
 const resolve = (rule: Rule, segments: ReadonlyMap<string, Rule> = new Map()): ResolvedRule =>
-  resolveRule(rule, { segments, currency: CURRENCY, country: 'DE' })
+  resolveRule(rule, { segments, currency: CURRENCY, country: 'DE', topics: TOPICS })
 const isPossible = (rule: Rule, facts: SegmentFacts, since: number): boolean =>
   matches(possibleRule(resolve(rule), since), facts, FIELDS, 0)
 

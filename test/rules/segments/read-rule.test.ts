@@ -14,6 +14,7 @@ const CONTEXT: RuleContext = {
     ['renewal', 'Date'],
   ]),
   segments: new Map([['known', { tag: 'vip', operator: 'has' }]]),
+  topics: new Map([['news', { channels: ['email'], defaultOn: false, isActive: false }]]),
 }
 const TAG = { tag: 'vip', operator: 'has' }
 
@@ -238,6 +239,17 @@ describe('operators', () => {
   test('subscribed needs a channel', () => {
     for (const channel of [undefined, null, 'fax', 1])
       expect(faultsOf({ attribute: 'subscribed', operator: 'is_true', channel })).toEqual(['rule.channel'])
+  })
+
+  test('a topic belongs to subscribed, is one of the business, and has the channel', () => {
+    const subscribed = (channel: string, topic: unknown) =>
+      faultsOf({ attribute: 'subscribed', operator: 'is_true', channel, topic })
+    expect(subscribed('email', 'news')).toEqual([])
+    expect(subscribed('email', null)).toEqual([])
+    expect(subscribed('sms', 'news')).toEqual(['rule.topic'])
+    expect(subscribed('email', 'other')).toEqual(['rule.topic'])
+    expect(subscribed('email', 1)).toEqual(['rule.topic'])
+    expect(faultsOf({ attribute: 'city', operator: 'exists', topic: 'news' })).toEqual(['rule.topic'])
   })
 })
 

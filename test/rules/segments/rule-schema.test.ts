@@ -34,7 +34,7 @@ const BEYOND_SCHEMAS: ReadonlySet<FaultCode | undefined> = new Set([
   'json_size',
 ] as const)
 
-const OPTIONAL = ['value', 'ignoreCase', 'currency', 'channel', 'withinDays', 'where', 'property']
+const OPTIONAL = ['value', 'ignoreCase', 'currency', 'channel', 'topic', 'withinDays', 'where', 'property']
 
 /** Returns the JSON without the optional keys that are null, which count as left out. */
 const withoutNulls = (json: unknown): unknown =>

@@ -20,6 +20,7 @@ import type {
   WindowedCondition,
 } from '../../../src/rules/segments/rule.ts'
 import { order } from './naive-rules.ts'
+import type { TopicChannel, TopicRules } from '../../../src/rules/topics/topic.ts'
 import { windowKey } from '../../../src/rules/segments/windows/window-key.ts'
 
 export const BASE = Date.parse('2026-11-20T12:00:00Z')
@@ -30,6 +31,11 @@ export const FIELDS: ReadonlyMap<string, FieldType> = new Map<string, FieldType>
   ['age', 'Number'],
   ['vip', 'Boolean'],
   ['renewal', 'Date'],
+])
+
+export const TOPICS: ReadonlyMap<string, TopicRules> = new Map([
+  ['news', { channels: CHANNELS, defaultOn: true, isActive: true }],
+  ['offers', { channels: CHANNELS, defaultOn: false, isActive: false }],
 ])
 
 const NAMES = ['purchase', '__proto__', 'constructor', 'visit']
@@ -161,6 +167,14 @@ const conditionOf = (days: readonly number[], at: fc.Arbitrary<number>): fc.Arbi
     joined(fc.record({ attribute: fc.constant('orderCount' as const) }), number(NUMBERS)),
     joined(fc.record({ attribute: fc.constant('createdAt' as const) }), date(days, at, false)),
     joined(fc.record({ attribute: fc.constant('subscribed' as const), channel: oneOf(...CHANNELS) }), boolean),
+    joined(
+      fc.record({
+        attribute: fc.constant('subscribed' as const),
+        channel: oneOf('email' as const, 'sms' as const),
+        topic: oneOf(...TOPICS.keys()),
+      }),
+      boolean,
+    ),
   )
 
 /** One condition for each operator of each kind of condition. */
@@ -258,6 +272,8 @@ const WINDOWS = NAMES.flatMap((event): WindowedCondition[] => [
   { event, metric: 'sum', operator: 'exists', property: 'value', currency: CURRENCY },
 ])
 
+const TOPIC_CHANNELS = ['news email', 'news sms', 'offers email', 'offers sms'] as const satisfies TopicChannel[]
+
 export const factsOfWorld = (at: fc.Arbitrary<number> = instant()): fc.Arbitrary<SegmentFacts> =>
   fc.record({
     createdAt: at,
@@ -270,6 +286,12 @@ export const factsOfWorld = (at: fc.Arbitrary<number> = instant()): fc.Arbitrary
       Object.fromEntries(
         CHANNELS.map((channel) => [channel, fc.record({ subscribed: fc.boolean(), at: fc.constant(0) })]),
       ),
+      { requiredKeys: [] },
+    ),
+    topics: fc.record(
+      Object.fromEntries(
+        TOPIC_CHANNELS.map((name) => [name, fc.record({ subscribed: fc.boolean(), at: fc.constant(0) })]),
+      ) as Record<TopicChannel, fc.Arbitrary<{ subscribed: boolean; at: number }>>,
       { requiredKeys: [] },
     ),
     orderCount: fc.integer({ min: 0, max: 3 }),

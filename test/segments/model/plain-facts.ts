@@ -6,6 +6,7 @@ import type { Channel, FieldType, IdentityKind, Profile } from '../../../src/rul
 import type { TraitEntry } from '../../../src/rules/events/traits.ts'
 import type { SegmentFacts } from '../../../src/rules/segments/membership/facts.ts'
 import type { ResolvedRule } from '../../../src/rules/segments/rule.ts'
+import { topicChannel } from '../../../src/rules/topics/topic.ts'
 import type { Queryable } from '../../../src/stores/postgres.ts'
 
 export interface PlainContact extends SegmentFacts {
@@ -41,6 +42,8 @@ export async function readPlainFacts(sql: Queryable, businessId: string): Promis
     select contact_id, kind, value from identities where business_id = ${businessId}`
   const choices = await sql<Row<{ channel: Channel; subscribed: boolean }>[]>`
     select contact_id, channel, subscribed from subscriptions where business_id = ${businessId}`
+  const topics = await sql<Row<{ topic: string; channel: Channel; subscribed: boolean }>[]>`
+    select contact_id, topic, channel, subscribed from topic_choices where business_id = ${businessId}`
   const of = <Other extends Row<object>>(rows: readonly Other[], { contact_id }: Person) =>
     rows.filter((row) => row.contact_id === contact_id)
   return new Map(
@@ -53,6 +56,12 @@ export async function readPlainFacts(sql: Queryable, businessId: string): Promis
         identities: of(identities, person).map(({ kind, value }) => ({ kind, value, proven: true })),
         subscriptions: Object.fromEntries(
           of(choices, person).map(({ channel, subscribed }) => [channel, { subscribed, at: 0 }]),
+        ),
+        topics: Object.fromEntries(
+          of(topics, person).map(({ topic, channel, subscribed }) => [
+            topicChannel(topic, channel),
+            { subscribed, at: 0 },
+          ]),
         ),
         orderCount: person.order_count,
         statistics: new Map(

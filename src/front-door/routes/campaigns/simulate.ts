@@ -54,7 +54,8 @@ export async function postSimulate(app: AppContext, context: RequestContext, pri
 
 /** Rejects branches with faults, which a draft may have. Throws RequestError `invalid_request`. */
 export function refuseBranches({ steps }: Campaign, definitions: Definitions): void {
-  const rules = { fields: definitions.fields, segments: rulesOf(definitions) }
+  const { fields, topics } = definitions
+  const rules = { fields, topics, segments: rulesOf(definitions) }
   const faults = walkSteps(steps).flatMap(({ step, path }) =>
     step.type === 'branch' ? checkBranch(step.rule, `${path}.rule`, rules) : [],
   )

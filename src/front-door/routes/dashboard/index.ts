@@ -33,6 +33,7 @@ import { spendFileRoutes } from './imports/spend-file.ts'
 import { analyticsEndpoints } from '../analytics/endpoints.ts'
 import { campaignEndpoints } from '../campaigns/endpoints.ts'
 import { messagingEndpoints } from '../messaging/endpoints.ts'
+import { topicEndpoints } from '../topics/endpoints.ts'
 
 const ROUTES: readonly DashboardRoute[] = [
   ...sessionRoutes,
@@ -45,6 +46,7 @@ const ROUTES: readonly DashboardRoute[] = [
   ...segmentDashboardRoutes,
   ...campaignEndpoints.map(toMemberRoute),
   ...messagingEndpoints.map(toMemberRoute),
+  ...topicEndpoints.map(toMemberRoute),
   ...messageRoutes,
   ...templateAndChannelRoutes,
   ...memberExportRoutes,

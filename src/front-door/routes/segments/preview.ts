@@ -20,11 +20,11 @@ export async function postPreview(app: AppContext, context: RequestContext, { bu
   const { body } = await receiveBody(app, context, business, BODY_LIMITS.single)
   const { rule: sent, sample = DEFAULT_SAMPLE } = requireBody(checkPreview(body))
   const definitions = await loadDefinitions(app.sql, business.id)
-  const { fields, currency, country } = definitions
+  const { fields, currency, country, topics } = definitions
   const segments = rulesOf(definitions)
-  const read = readRule(sent, { fields, segments })
+  const read = readRule(sent, { fields, segments, topics })
   if ('faults' in read) throw invalidRequest(read.faults)
-  const rule = resolveRule(read.rule, { segments, currency, country })
+  const rule = resolveRule(read.rule, { segments, currency, country, topics })
   const query = { businessId: business.id, rule, fields, sample, now: app.now() }
   const preview = await previewRule(app, query)
   if (preview === 'unavailable') throw clickHouseUnavailable(app)

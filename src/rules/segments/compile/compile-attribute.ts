@@ -8,6 +8,7 @@ import { type CompiledCondition, asItIs, conditionOn, conditionOnDate } from './
 import { comparerWithDecimal } from '../decimals.ts'
 import type { SegmentFacts } from '../membership/facts.ts'
 import { channelOf, currencyOf } from '../membership/reads-of.ts'
+import { isChosen, topicChannel } from '../../topics/topic.ts'
 import type {
   AttributeCondition,
   BooleanOperator,
@@ -43,7 +44,11 @@ export function compileAttribute(condition: AttributeCondition): CompiledConditi
     }
     case 'subscribed': {
       const channel = channelOf(condition)
-      const read = (facts: SegmentFacts) => facts.subscriptions[channel]?.subscribed === true
+      const { topic, topicDefault = false } = condition
+      const name = topic === undefined ? null : topicChannel(topic, channel)
+      const read = (facts: SegmentFacts) =>
+        facts.subscriptions[channel]?.subscribed === true &&
+        (name === null || isChosen(facts.topics[name], topicDefault))
       return conditionOn(read, operator, compileBooleanTest(operator as BooleanOperator), asItIs)
     }
     case 'email':

@@ -134,6 +134,7 @@ const NOTHING: SegmentFacts = {
   profile: {},
   identities: [],
   subscriptions: {},
+  topics: {},
   orderCount: 0,
   statistics: new Map(),
   traits: new Map(),

@@ -91,6 +91,7 @@ function conditions(more: Fields): TSchema[] {
       Type.Array(PropertyConditionSchema, { maxItems: limits.MAX_WHERE, description: 'All must hold.' }),
     ),
   }
+  const topic = Type.Optional(text(named, 'The key of a topic: the contact gets it by this channel.'))
   const currency = Type.Optional(text(limits.MAX_CURRENCY, 'Left out: the default currency of the business.'))
   const plain = ATTRIBUTE_NAMES.filter((name) => name !== 'revenue' && name !== 'subscribed')
   const attributes = [...Map.groupBy(plain, (name) => ATTRIBUTES[name])]
@@ -111,7 +112,7 @@ function conditions(more: Fields): TSchema[] {
     ...all('Revenue of the contact.', { attribute: Type.Literal('revenue'), currency }, ['number'], {
       takesDecimals: true,
     }),
-    ...all('Consent.', { attribute: Type.Literal('subscribed'), channel: oneOf(CHANNELS) }, ['boolean']),
+    ...all('Consent.', { attribute: Type.Literal('subscribed'), channel: oneOf(CHANNELS), topic }, ['boolean']),
   ]
 }
 

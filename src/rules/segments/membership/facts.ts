@@ -1,6 +1,7 @@
 /** The facts of a contact that rules read. */
 import type { Channel, IdentityKind, Profile } from '../../events/facts.ts'
 import type { TraitEntry } from '../../events/traits.ts'
+import type { TopicChannel, TopicChoices } from '../../topics/topic.ts'
 import type { ContactIdentity, Statistic, StoredConsent } from '../../contact-parts.ts'
 
 /** A contact as rules see it. Only the facts that the segments of its business read are filled. */
@@ -12,6 +13,7 @@ export interface SegmentFacts {
   profile: Profile
   identities: ContactIdentity[]
   subscriptions: Partial<Record<Channel, StoredConsent>>
+  topics: TopicChoices
   orderCount: number
   /** By event name. Without an entry, the event never happened. */
   statistics: ReadonlyMap<string, Statistic>
@@ -29,7 +31,7 @@ export interface SegmentFacts {
 
 /**
  * A fact of a contact that rules read and events change: `event:purchase`, `field:plan`, `tag:vip`, `profile:country`,
- * `identity:email`, `subscription:sms`, `revenue:EUR`, `orders`, `stage`, `createdAt`, `window:KEY`.
+ * `identity:email`, `subscription:sms`, `topic:news email`, `revenue:EUR`, `orders`, `stage`, `createdAt`, `window:KEY`.
  */
 export type FactKey =
   | `event:${string}`
@@ -38,6 +40,7 @@ export type FactKey =
   | `profile:${keyof Profile}`
   | `identity:${IdentityKind}`
   | `subscription:${Channel}`
+  | `topic:${TopicChannel}`
   | `revenue:${string}`
   | `window:${string}`
   | 'orders'

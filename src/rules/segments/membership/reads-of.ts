@@ -3,11 +3,12 @@ import { isTimedOperator } from '../grammar/operators.ts'
 import type { FactKey, TimeKey } from './facts.ts'
 import type { AttributeCondition, ResolvedCondition, ResolvedFactCondition, ResolvedRule, Rule } from '../rule.ts'
 import { conditionsOf, walkConditions } from '../walk-conditions.ts'
+import { topicChannel } from '../../topics/topic.ts'
 import { windowKey } from '../windows/window-key.ts'
 
 /** Returns the facts that a rule reads, including those of its inner segments. */
 export function readsOf(rule: ResolvedRule): Set<FactKey> {
-  return new Set(factConditionsOf(rule).flatMap((condition) => factKeyOf(condition) ?? []))
+  return new Set(factConditionsOf(rule).flatMap(factKeysOf))
 }
 
 /** Returns whether time alone can change the answer. The instants of windowed conditions are stored elsewhere. */
@@ -33,14 +34,17 @@ export function factConditionsOf(rule: ResolvedRule): ResolvedFactCondition[] {
 
 export const isTimedCondition = ({ operator }: ResolvedFactCondition): boolean => isTimedOperator(operator)
 
-/** Returns null for a fact that never changes. */
-export function factKeyOf(condition: ResolvedFactCondition): FactKey | null {
+/** Empty for a fact that never changes. */
+function factKeysOf(condition: ResolvedFactCondition): FactKey[] {
   if ('event' in condition) {
-    return isWindowed(condition) ? `window:${windowKey(condition)}` : `event:${condition.event}`
+    return [isWindowed(condition) ? `window:${windowKey(condition)}` : `event:${condition.event}`]
   }
-  if ('customField' in condition) return `field:${condition.customField}`
-  if ('tag' in condition) return `tag:${condition.tag}`
-  return attributeKeyOf(condition)
+  if ('customField' in condition) return [`field:${condition.customField}`]
+  if ('tag' in condition) return [`tag:${condition.tag}`]
+  const key = attributeKeyOf(condition)
+  const { topic } = condition
+  const choice = topic === undefined ? [] : [`topic:${topicChannel(topic, channelOf(condition))}` as const]
+  return [...(key === null ? [] : [key]), ...choice]
 }
 
 /** Returns the time key of a condition whose answer time changes. */

@@ -4,7 +4,7 @@ import type { WatchedFacts } from './watched-facts.ts'
 
 /** Returns the contact as rules see it now. A later change of the contact may require a new view. */
 export function viewFacts(contact: ContactState, facts: WatchedFacts): SegmentFacts {
-  const { createdAt, profile, identities, subscriptions } = contact
+  const { createdAt, profile, identities, subscriptions, topics } = contact
   const { stage, orderCount, statistics, traits, tags, revenue, windows } = facts
   return {
     createdAt,
@@ -12,6 +12,7 @@ export function viewFacts(contact: ContactState, facts: WatchedFacts): SegmentFa
     profile,
     identities,
     subscriptions,
+    topics,
     orderCount,
     statistics,
     traits,

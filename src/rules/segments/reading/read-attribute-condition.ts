@@ -1,7 +1,10 @@
 import { CHANNELS } from '../../events/facts.ts'
+import { moveFault } from '../../faults.ts'
+import { topicFaults } from '../../topics/topic-faults.ts'
+import { MAX_TOPIC_KEY } from '../../topics/topic.ts'
 import { checkCurrency } from './read-event-condition.ts'
 import { checkOperation } from './read-operation.ts'
-import { type RawObject, type Reading, readOneOf, wordOf } from './reading.ts'
+import { type RawObject, type Reading, addFaults, readName, readOneOf, wordOf } from './reading.ts'
 import { ATTRIBUTES, ATTRIBUTE_NAMES, type Attribute } from '../grammar/attributes.ts'
 
 export function checkAttribute(reading: Reading, raw: RawObject, path: string): void {
@@ -18,6 +21,11 @@ function checkExtra(reading: Reading, raw: RawObject, path: string, attribute: A
     return ['currency']
   }
   if (attribute !== 'subscribed') return []
-  readOneOf(reading, wordOf(raw, 'channel'), `${path}.channel`, CHANNELS)
-  return ['channel']
+  const channel = readOneOf(reading, wordOf(raw, 'channel'), `${path}.channel`, CHANNELS)
+  const sent = wordOf(raw, 'topic')
+  if (sent === undefined) return ['channel']
+  const topic = readName(reading, sent, `${path}.topic`, MAX_TOPIC_KEY)
+  const [first] = topic && channel && reading.topics ? topicFaults(reading.topics, [{ topic, channel }]) : []
+  if (first !== undefined) addFaults(reading, [moveFault(first, `${path}.topic`)])
+  return ['channel', 'topic']
 }

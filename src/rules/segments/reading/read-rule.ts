@@ -5,6 +5,7 @@ import { checkNesting } from './check-nesting.ts'
 import { checkNode } from './read-node.ts'
 import { type Reading, fault } from './reading.ts'
 import type { Rule } from '../rule.ts'
+import type { TopicRules } from '../../topics/topic.ts'
 
 /** Maximum bytes of compact JSON in UTF-8. */
 const MAX_BYTES = 32 * 1024
@@ -14,6 +15,8 @@ export interface RuleContext {
   fields: ReadonlyMap<string, FieldType>
   /** The rules of the business's segments, by id. */
   segments: ReadonlyMap<string, Rule>
+  /** The topics of the business, by key. Absent: it has none. */
+  topics?: ReadonlyMap<string, TopicRules>
   /** The id of the segment that is edited. */
   self?: string
 }
@@ -23,24 +26,30 @@ export interface RuleContext {
  * most 20 faults.
  */
 export function readRule(raw: unknown, context: RuleContext, path = 'rule'): { rule: Rule } | { faults: Fault[] } {
-  const reading = startReading(context.fields)
+  const reading = startReading(context.fields, context.topics ?? new Map())
   const rule = checkRule(reading, raw, path)
   if (rule) checkNesting(reading, rule, path, context.segments, context.self)
   return rule && reading.faults.length === 0 ? { rule } : { faults: reading.faults }
 }
 
-/** Like `readRule`, but does not check the segments that the rule names: they may not exist. */
+/** Like `readRule`, but does not check the segments and topics that the rule names: they may not exist. */
 export function readRuleForm(
   raw: unknown,
   fields: RuleContext['fields'],
   path: string,
 ): { rule: Rule } | { faults: Fault[] } {
-  const reading = startReading(fields)
+  const reading = startReading(fields, null)
   const rule = checkRule(reading, raw, path)
   return rule ? { rule } : { faults: reading.faults }
 }
 
-const startReading = (fields: RuleContext['fields']): Reading => ({ faults: [], fields, conditions: 0, segments: [] })
+const startReading = (fields: RuleContext['fields'], topics: Reading['topics']): Reading => ({
+  faults: [],
+  fields,
+  topics,
+  conditions: 0,
+  segments: [],
+})
 
 function checkRule(reading: Reading, raw: unknown, path: string): Rule | undefined {
   // This many values have more bytes than the limit. They are not visited: deeply nested JSON cannot be written as

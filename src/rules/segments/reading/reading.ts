@@ -3,6 +3,7 @@
  */
 import type { FieldType } from '../../events/facts.ts'
 import { type Fault, type FaultCode, type FaultValues, faultOf } from '../../faults.ts'
+import type { TopicRules } from '../../topics/topic.ts'
 import { isClean, sanitiseText, trimText } from '../../events/text.ts'
 
 const MAX_FAULTS = 20
@@ -15,6 +16,8 @@ export interface Faults {
 
 export interface Reading extends Faults {
   fields: ReadonlyMap<string, FieldType>
+  /** Null: topics that a rule names are not checked. */
+  topics: ReadonlyMap<string, TopicRules> | null
   /** The number of conditions so far. */
   conditions: number
   /** The segments that the rule names, in the order of the rule. */
@@ -43,7 +46,7 @@ export function addFaults({ faults }: Faults, more: readonly Fault[]): void {
 }
 
 /** The keys that a condition may omit. Null counts as omitted. */
-const OPTIONAL = ['value', 'ignoreCase', 'currency', 'channel', 'withinDays', 'where', 'property']
+const OPTIONAL = ['value', 'ignoreCase', 'currency', 'channel', 'topic', 'withinDays', 'where', 'property']
 
 /** Returns the value of a key; undefined when it is omitted. */
 export function wordOf(raw: RawObject, word: string): unknown {

@@ -9,6 +9,7 @@ import { imports } from './errors/imports.ts'
 import { refusals } from './errors/refusals.ts'
 import { segments } from './errors/segments.ts'
 import { templates } from './errors/templates.ts'
+import { topics } from './errors/topics.ts'
 
 export const texts: ErrorTexts = {
   codes: {
@@ -45,6 +46,7 @@ export const texts: ErrorTexts = {
     ...segments,
     ...campaigns,
     ...templates,
+    ...topics,
     ...channels,
     ...analytics,
     ...imports,
