@@ -1,8 +1,8 @@
 /** `admin channel …`: how a business sends its messages. */
 import { commandActor } from '../audit/command-actor.ts'
 import type { Config } from '../config.ts'
-import { type ChannelKey, listChannels, loadChannel } from '../messages/channels/channels.ts'
-import { resumeChannel } from '../messages/channels/pause-channel.ts'
+import { type ChannelKey, connectionOf, listChannels, loadChannel } from '../messages/channels/channels.ts'
+import { resumeSender } from '../messages/channels/pause-channel.ts'
 import { PROVIDERS } from '../messages/channels/providers.ts'
 import type { SentSettings } from '../messages/channels/read-settings.ts'
 import { givenLimits, removeChannel, saveChannel } from '../messages/channels/save-channel.ts'
@@ -193,8 +193,8 @@ const resume: Command = {
   async run(config, args) {
     const key = readKey(args)
     const isResumed = await withPostgres(config, async (sql) => {
-      await requireSetUp(sql, key)
-      return resumeChannel(sql, { ...key, actor: commandActor('admin channel resume') }, Date.now())
+      const sender = connectionOf(key.businessId, await requireSetUp(sql, key))
+      return resumeSender(sql, { ...sender, actor: commandActor('admin channel resume') }, Date.now())
     })
     return {
       json: { channel: key.channel, resumed: isResumed },

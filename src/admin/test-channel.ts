@@ -92,6 +92,8 @@ function reportTest(tested: TestOutcome, request: TestRequest): Report {
       throw new CommandError('limit_reached', `A business sends at most ${MAX_TESTS_A_DAY} test messages in 24 hours`)
     case 'template_not_found':
       throw new CommandError('template_not_found', 'The business has no such template')
+    case 'sender_not_found':
+      throw new CommandError('sender_not_found', 'The channel has no such sender')
     case 'contact_not_found':
       throw new CommandError('contact_not_found', 'The business has no such contact')
   }

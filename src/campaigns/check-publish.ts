@@ -1,21 +1,14 @@
 /** Finds the faults that prevent the publishing of a campaign (campaigns, "Publish"). */
-import { openIfPossible, loadChannel } from '../messages/channels/channels.ts'
-import { providersOf } from '../messages/channels/providers.ts'
 import type { MessageChannel } from '../rules/messages/message-channel.ts'
 import { checkDefinition } from '../rules/campaigns/check-definition.ts'
-import type { SendStep } from '../rules/campaigns/steps.ts'
 import { walkSteps } from '../rules/campaigns/walk-steps.ts'
 import { type Fault, faultOf } from '../rules/faults.ts'
 import { type Definitions, loadDefinitions, rulesOf } from '../segments/load-definitions.ts'
 import type { Queryable } from '../stores/postgres.ts'
 import { type Campaign, isBroadcast } from './campaign.ts'
+import { type SendAt, checkSenders } from './check-senders.ts'
 
-type Checked = Pick<Campaign, 'trigger' | 'canEnterAgain' | 'goal' | 'steps'>
-
-interface SendAt {
-  step: SendStep
-  path: string
-}
+type Checked = Pick<Campaign, 'trigger' | 'canEnterAgain' | 'goal' | 'steps' | 'senders'>
 
 /**
  * Call it with the business locked, so that segments and templates are not deleted meanwhile. Empty: it can be
@@ -24,7 +17,7 @@ interface SendAt {
 export async function checkPublish(
   tx: Queryable,
   businessId: string,
-  { trigger, canEnterAgain, goal, steps }: Checked,
+  { trigger, canEnterAgain, goal, steps, senders }: Checked,
   secretsKey: string | undefined,
 ): Promise<Fault[]> {
   const definitions = await loadDefinitions(tx, businessId)
@@ -36,7 +29,7 @@ export async function checkPublish(
     ...checkEntry({ trigger, canEnterAgain }),
     ...checkDefinition({ steps }, { goalEvent: goal?.event ?? null, rules }),
     ...(await checkTemplates(tx, businessId, sends)),
-    ...(await checkChannels(tx, businessId, sends, secretsKey)),
+    ...(await checkSenders(tx, { businessId, senders, secretsKey }, sends)),
   ]
 }
 
@@ -63,34 +56,4 @@ async function checkTemplates(tx: Queryable, businessId: string, sends: SendAt[]
       ? [faultOf(`${path}.template`, 'template_of_business')]
       : [faultOf(`${path}.template`, 'template_for', { channel })]
   })
-}
-
-async function checkChannels(
-  tx: Queryable,
-  businessId: string,
-  sends: SendAt[],
-  secretsKey: string | undefined,
-): Promise<Fault[]> {
-  const faults: Fault[] = []
-  for (const [channel, [first]] of Map.groupBy(sends, ({ step }) => step.channel)) {
-    const reason = await findGap(tx, { businessId, channel }, secretsKey)
-    const path = `${first?.path}.channel`
-    if (reason !== null) faults.push({ ...reason, path, message: `${path}: ${reason.message}` })
-  }
-  return faults
-}
-
-/** Returns what the settings of a channel lack; null when they are complete. */
-async function findGap(
-  tx: Queryable,
-  key: { businessId: string; channel: MessageChannel },
-  secretsKey: string | undefined,
-): Promise<Fault | null> {
-  const stored = await loadChannel(tx, key)
-  const provider = providersOf(key.channel).find(({ name }) => name === stored.provider)
-  if (provider === undefined) return faultOf('', 'no_provider', { provider: stored.provider, channel: key.channel })
-  const opened = openIfPossible(key, stored, secretsKey)
-  if (stored.secret !== null && opened === undefined) return faultOf('', 'secrets_unopened')
-  const [fault] = provider.check(stored.settings, Object.keys(opened ?? {}))
-  return fault === undefined ? null : faultOf('', 'settings_incomplete', { field: fault.path })
 }

@@ -3,6 +3,8 @@
  */
 import { type Change, recordAudit } from '../audit/audit.ts'
 import { renderMessage } from '../messages/templates/render-message.ts'
+import { DEFAULT_SENDER } from '../messages/channels/channels.ts'
+import { type SenderAddress, readFrom } from '../messages/channels/sender-address.ts'
 import type { RenderService } from '../messages/templates/renderer.ts'
 import type { RenderedMessage, TemplateVersion } from '../messages/templates/template.ts'
 import type { MessageValues } from '../messages/templates/values.ts'
@@ -39,12 +41,17 @@ export interface CampaignMessage {
   /** The recipient's address. */
   to: string | null
   provider: string | null
+  /** Key of the sender; null for a message that was skipped. */
+  sender: string | null
+  /** The address that it was sent from. */
+  from: SenderAddress | null
   sentAt: string | null
   states: { state: MessageState; at: string }[]
 }
 
-export type MessageRow = Omit<CampaignMessage, 'sentAt' | 'states'> & {
+export type MessageRow = Omit<CampaignMessage, 'sentAt' | 'from' | 'states'> & {
   sentAt: number | null
+  sentFrom: string | null
   states: { state: MessageState; at: number }[]
 }
 
@@ -113,13 +120,15 @@ export async function renderAgain(
 export function messageColumns(sql: Queryable) {
   return sql`
     id as "messageId", campaign_id as "campaignId", enrolment_id as "enrolmentId", contact_id as "contactId", step as "stepId",
-    channel, state, reason, detail, recipient as "to", provider, sent_at as "sentAt", states`
+    channel, state, reason, detail, recipient as "to", provider, sent_at as "sentAt", states,
+    sent_from as "sentFrom", coalesce(sender, case when state <> 'skipped' then ${DEFAULT_SENDER} end) as sender`
 }
 
 const isoTime = (at: number): string => new Date(at).toISOString()
 
-export const showMessage = ({ sentAt, states, ...row }: MessageRow): CampaignMessage => ({
+export const showMessage = ({ sentAt, sentFrom, states, ...row }: MessageRow): CampaignMessage => ({
   ...row,
+  from: readFrom(row.channel, sentFrom),
   sentAt: sentAt === null ? null : isoTime(sentAt),
   states: inOrder(states).map(({ state, at }) => ({ state, at: isoTime(at) })),
 })

@@ -2,24 +2,28 @@
 import { uuidv7 } from 'uuidv7'
 import { type Actor, recordAudit } from '../audit/audit.ts'
 import { keepWhatsappId } from '../messages/callbacks/whatsapp-ids.ts'
-import { loadChannel, openSetup } from '../messages/channels/channels.ts'
+import { type SenderKey, type StoredChannel, connectionOf, listSenders } from '../messages/channels/channels.ts'
 import type { Transport } from '../messages/channels/provider.ts'
 import { requireProvider } from '../messages/channels/providers.ts'
+import { openSetup } from '../messages/channels/sender-secrets.ts'
 import { TEST_MS, type TestDeps, isSuppressed, readRecipient } from '../messages/channels/send-test.ts'
 import { inertLinks, unsubscribeHeaders } from '../messages/public-links.ts'
 import { UNKNOWN_CONTACT } from '../messages/templates/contact-values.ts'
 import type { MessageValues } from '../messages/templates/values.ts'
+import { walkSteps } from '../rules/campaigns/walk-steps.ts'
 import { takeFirstParts } from '../rules/campaigns/first-way.ts'
 import { type SimulatedContact, simulate } from '../rules/campaigns/simulate.ts'
 import type { SendStep, UpdateStep } from '../rules/campaigns/steps.ts'
 import { fittingTraits, updateFacts } from '../rules/campaigns/update-facts.ts'
 import { type Fault, moveFault } from '../rules/faults.ts'
+import { nearestSender } from '../rules/messages/choose-sender.ts'
 import { MESSAGE_CHANNELS, type MessageChannel } from '../rules/messages/message-channel.ts'
 import type { Definitions } from '../segments/load-definitions.ts'
 import type { Sql } from '../stores/postgres.ts'
 import { afterCommit, inTransaction } from '../stores/transaction.ts'
 import { testRule } from './branch-rules.ts'
 import type { Campaign } from './campaign.ts'
+import { findTemplateSenders } from './engine/send/find-senders.ts'
 import { waitForTurn } from './engine/send/wait-for-turn.ts'
 import type { Person } from './simulation/person.ts'
 import { createSendRenderer } from './simulation/render-sends.ts'
@@ -74,8 +78,16 @@ export async function testCampaign(deps: TestDeps, asked: CampaignTest): Promise
   const read = readRecipients(asked)
   if ('faults' in read) return { kind: 'faults', faults: read.faults }
   if (!(await countTest(deps.sql, asked))) return { kind: 'too_many' }
-  const transports = new Map<MessageChannel, { provider: string; transport: Transport }>()
-  const context = { ...asked, deps, recipients: read.recipients, transports, signal: AbortSignal.timeout(TEST_MS) }
+  const transports = new Map<string, { provider: string; transport: Transport }>()
+  const senders = await readTestSenders(deps.sql, asked)
+  const context = {
+    ...asked,
+    deps,
+    senders,
+    recipients: read.recipients,
+    transports,
+    signal: AbortSignal.timeout(TEST_MS),
+  }
   try {
     const renderer = createSendRenderer(
       { sql: deps.sql, renderer: deps.renderer.of(asked.business.id) },
@@ -95,7 +107,9 @@ export async function testCampaign(deps: TestDeps, asked: CampaignTest): Promise
 interface SendContext extends CampaignTest {
   deps: TestDeps
   recipients: Recipients
-  transports: Map<MessageChannel, { provider: string; transport: Transport }>
+  transports: Map<string, { provider: string; transport: Transport }>
+  /** The sender of each step. */
+  senders: TestSenders
   signal: AbortSignal
 }
 
@@ -103,10 +117,11 @@ type Outcome = Omit<TestedSend, 'stepId' | 'channel'>
 
 async function sendOne(
   context: SendContext,
-  { channel }: SendStep,
+  step: SendStep,
   render: () => ReturnType<ReturnType<typeof createSendRenderer>['render']>,
 ): Promise<Outcome> {
-  const { deps, business, person, recipients, signal } = context
+  const { deps, business, person, recipients, senders, signal } = context
+  const { channel } = step
   const none = { provider: null, messageId: null }
   const to = recipients.get(channel)
   if (to === undefined) return { ...none, outcome: 'skipped', reason: 'no_address' }
@@ -116,10 +131,12 @@ async function sendOne(
   if (rendering.kind === 'failed') return { ...none, outcome: 'template_failed', reason: rendering.reason }
   if (rendering.kind === 'beyond')
     return { ...none, outcome: 'template_failed', reason: `the sequence ${rendering.limit}` }
-  const held = await afterCommit(() => waitForTurn(deps, { businessId: business.id, channel }, signal))
+  const stored = senders(step)
+  const connection = connectionOf(business.id, stored)
+  const held = await afterCommit(() => waitForTurn(deps, connection, signal))
   if (held !== null) return { ...none, outcome: 'not_sent', reason: held }
   const messageId = uuidv7()
-  const { provider, transport } = await openTransport(context, channel)
+  const { provider, transport } = openTransport(context, connection, stored)
   const headers = unsubscribeHeaders(inertLinks(deps.config))
   const contactId = person?.contactId ?? null
   const message = { messageId, businessId: business.id, channel, contactId, to, message: rendering.message, headers }
@@ -129,16 +146,34 @@ async function sendOne(
   return { outcome, provider, messageId, ...said }
 }
 
-async function openTransport({ deps, business, transports }: SendContext, channel: MessageChannel) {
-  const known = transports.get(channel)
+function openTransport({ deps, transports }: SendContext, connection: SenderKey, stored: StoredChannel) {
+  const name = `${stored.channel} ${stored.key}`
+  const known = transports.get(name)
   if (known) return known
-  const key = { businessId: business.id, channel }
-  const stored = await loadChannel(deps.sql, key)
   const provider = requireProvider(stored.provider)
-  const transport = provider.open(openSetup(key, stored, deps.config.secretsKey), deps)
+  const transport = provider.open(openSetup(connection, stored, deps.config.secretsKey), deps)
   const opened = { provider: provider.name, transport }
-  transports.set(channel, opened)
+  transports.set(name, opened)
   return opened
+}
+
+type TestSenders = (step: SendStep) => StoredChannel
+
+/** Those that the messages name, whatever their state. */
+async function readTestSenders(sql: Sql, { business, campaign }: CampaignTest): Promise<TestSenders> {
+  const stored = await listSenders(sql, business.id)
+  const sends = walkSteps(campaign.steps).flatMap(({ step }) => (step.type === 'send' ? [step] : []))
+  const templates = await findTemplateSenders(
+    sql,
+    sends.map(({ template }) => ({ businessId: business.id, templateId: template })),
+  )
+  return ({ channel, sender: step, template }) => {
+    const senders = stored.filter((one) => one.channel === channel)
+    const named = nearestSender({ step, campaign: campaign.senders?.[channel], template: templates.get(template) })
+    const found = senders.find(({ key }) => key === named) ?? senders.find(({ isDefault }) => isDefault)
+    if (found === undefined) throw new Error(`there is no default sender of ${channel}`)
+    return found
+  }
 }
 
 /** Null when the channel needs no address. A channel without an entry has none. */

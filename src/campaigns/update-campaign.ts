@@ -21,7 +21,7 @@ export interface CampaignChange {
   canEnterAgain?: boolean
   /** Null: no goal. */
   goal?: { event: string } | null
-  /** The fields that are to change, as they were sent: of `steps`, `quietHours`, `caps`, `holdOut` and `tracking`. */
+  /** The fields that are to change, as they were sent: of `DEFINED`. */
   definition: Record<string, unknown>
 }
 
@@ -35,7 +35,7 @@ export type UpdateOutcome =
   | { kind: 'not_found' }
 
 const LOCKED = ['trigger', 'canEnterAgain', 'goal'] as const
-const DEFINED = ['steps', 'quietHours', 'caps', 'holdOut', 'tracking'] as const
+const DEFINED = ['steps', 'quietHours', 'caps', 'holdOut', 'tracking', 'senders'] as const
 
 /** Changes a campaign. A new definition of a published campaign makes a new version, which later enrolments follow. */
 export async function updateCampaign(
@@ -53,6 +53,7 @@ export async function updateCampaign(
     if ('faults' in read) return { kind: 'faults', ...read }
     const next: Campaign = { ...before, ...read.plain, ...read.definition }
     if (read.definition.quietHours === undefined) delete next.quietHours
+    if (read.definition.senders === undefined) delete next.senders
     const fields = [...(['name', ...LOCKED, ...DEFINED] as const)].filter(
       (field) => !isDeepStrictEqual(before[field], next[field]),
     )
@@ -80,8 +81,9 @@ async function readChange(
   before: Campaign,
   { definition: sent, ...plain }: CampaignChange,
 ): Promise<{ plain: Partial<Campaign>; definition: Definition } | { faults: Fault[] }> {
-  const { steps, caps, holdOut, tracking, quietHours } = before
-  const present = { steps, caps, holdOut, tracking, ...(quietHours !== undefined && { quietHours }) }
+  const { steps, caps, holdOut, tracking, quietHours, senders } = before
+  const own = { ...(quietHours !== undefined && { quietHours }), ...(senders !== undefined && { senders }) }
+  const present = { steps, caps, holdOut, tracking, ...own }
   if (Object.keys(sent).length === 0) return { plain, definition: present }
   const isDraft = before.status === 'draft'
   const read = readDefinition(

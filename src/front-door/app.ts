@@ -14,6 +14,7 @@ import { browserScriptRoutes } from './routes/browser/script.ts'
 import { browserTrackRoute } from './routes/browser/track.ts'
 import { campaignEndpoints } from './routes/campaigns/endpoints.ts'
 import { channelEndpoints } from './routes/channels/endpoints.ts'
+import { senderEndpoints } from './routes/senders/endpoints.ts'
 import { contactRoutes } from './routes/contacts/read.ts'
 import { customFieldsRoute } from './routes/custom-fields.ts'
 import { dashboardFileRoutes, missingPage } from './routes/dashboard-files.ts'
@@ -64,6 +65,7 @@ export const API_ROUTES: readonly Route[] = [
   ...messageEndpoints.map(toKeyRoute),
   ...templateEndpoints.map(toKeyRoute),
   ...channelEndpoints.map(toKeyRoute),
+  ...senderEndpoints.map(toKeyRoute),
   ...suppressionEndpoints.map(toKeyRoute),
   ...topicEndpoints.map(toKeyRoute),
   ...analyticsEndpoints.map(toKeyRoute),

@@ -224,7 +224,8 @@ describe('the budget of a day', () => {
 })
 
 describe('limits that are changed', () => {
-  const wake = () => releaseHeld(stack.sql, { businessId: shop.businessId, channel: 'email' }, engine.clock.now)
+  const wake = () =>
+    releaseHeld(stack.sql, { businessId: shop.businessId, channel: 'email', sender: 'default' }, engine.clock.now)
 
   it('hold those who wait already: a higher rate lets them go at once, in their order', async () => {
     await limit({ perSecond: 1 })

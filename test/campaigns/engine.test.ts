@@ -383,7 +383,7 @@ describe('caps', () => {
     await shop.publish([wait('w', 'PT1M'), send('b', template)], { caps: cap({ atMost: 2 }) })
     await signUp()
     const [first] = await engine.claim()
-    await settle(engine.deps, first!, { outcome: { kind: 'temporary' }, provider: null, rendered: null })
+    await settle(engine.deps, first!, { outcome: { kind: 'temporary' }, provider: null, from: null, rendered: null })
     await engine.drain(NOW + MINUTE)
     expect(await shop.states()).toEqual(['a sent', 'b sent'])
   })

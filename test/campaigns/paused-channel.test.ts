@@ -8,7 +8,7 @@ import type { Attempt } from '../../src/campaigns/engine/send/attempt.ts'
 import { settle } from '../../src/campaigns/engine/settle/settle.ts'
 import { explainEnrolments } from '../../src/campaigns/explain-enrolments.ts'
 import { loadChannel } from '../../src/messages/channels/channels.ts'
-import { forgetOutcomes, resumeChannel } from '../../src/messages/channels/pause-channel.ts'
+import { forgetOutcomes, resumeSender } from '../../src/messages/channels/pause-channel.ts'
 import { OPENING_LOCK } from '../../src/messages/channels/opening-lock.ts'
 import { removeChannel } from '../../src/messages/channels/save-channel.ts'
 import { LEAST_MESSAGES, REFUSAL_WINDOW_MS } from '../../src/rules/messages/too-many-refusals.ts'
@@ -96,7 +96,7 @@ const countStates = async () => {
   const states = Map.groupBy(await shop.states(), (state) => state)
   return Object.fromEntries([...states].map(([state, all]) => [state, all.length]))
 }
-const resume = () => resumeChannel(stack.sql, { ...keyOf(), actor: ACTOR }, engine.clock.now)
+const resume = () => resumeSender(stack.sql, { ...keyOf(), sender: 'default', actor: ACTOR }, engine.clock.now)
 /** Makes the channel paused. */
 async function bePaused(): Promise<void> {
   await sendAll(LEAST_MESSAGES, BLAMES_SENDER)
@@ -298,6 +298,7 @@ describe('a refusal', () => {
   const refused: Attempt = {
     outcome: { kind: 'refused', reason: '550 5.7.1 no' },
     provider: 'smtp',
+    from: null,
     rendered: null,
   }
   const counted = async () => {

@@ -35,6 +35,7 @@ const VALUES = { contact: { firstName: 'Ann' } } as unknown as NonNullable<Attem
 const attempt = (outcome: Attempt['outcome']): Attempt => ({
   outcome,
   provider: 'log',
+  from: null,
   rendered: { version: 1, values: VALUES },
 })
 const messageOf = async ({ messageId }: ClaimedSend) => {
@@ -193,6 +194,9 @@ it('a message that another transaction changes before it is locked keeps its cla
     enrolmentId,
     messageId,
     channel: 'email',
+    sender: 'default',
+    isBound: false,
+    sentFrom: null,
     claim: one.claim,
     isFinal: true,
     state: 'sent',
@@ -214,8 +218,8 @@ it('a message that another transaction changes before it is locked keeps its cla
     begin
       perform pg_advisory_lock_shared(7), pg_advisory_unlock_shared(7);
       return query select * from pg_catalog.json_to_recordset(sent) as x (place integer, business_id uuid, enrolment_id uuid,
-        message_id uuid, channel text, claim uuid, is_final boolean, state text, reason text, judged text, reported text,
-        at bigint, due_at bigint, detail text, provider text, provider_message_id text, template_version integer, "values" text);
+        message_id uuid, channel text, sender text, is_bound boolean, sent_from text, claim uuid, is_final boolean, state text, reason text,
+        judged text, reported text, at bigint, due_at bigint, detail text, provider text, provider_message_id text, template_version integer, "values" text);
     end $$`)
   const holder = connectPostgres(stack.databaseUrl, { max: 1 })
   await holder`select pg_advisory_lock(7)`

@@ -36,7 +36,7 @@ async function hold(many: number, type: string | null, channel: MessageChannel =
     select ${businessId}, gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), 1, ${type ?? 'w'}, n, ${from}::bigint + n, ${heldBy}::text::jsonb
     from generate_series(1, ${many}::integer) n`
 }
-const wake = (sizes = SIZES) => releaseHeld(sql, { businessId, channel: 'email' }, NOW, sizes)
+const wake = (sizes = SIZES) => releaseHeld(sql, { businessId, channel: 'email', sender: 'default' }, NOW, sizes)
 /** Returns the rows that are due within the second, in the order of their former instants. */
 const woken = (step: string) => stack.sql<{ n: number; at: number }[]>`
   select began_at as n, due_at as at from due_steps

@@ -83,7 +83,7 @@ const applyTo = (channel: 'email' | 'sms', id: string, reported: MessageReport) 
   })
 const applyFact = async (channel: 'email' | 'sms', fact: CallbackFact | undefined) => {
   if (fact?.kind !== 'report') throw new Error('there is no report')
-  const key = { businessId: shop.businessId, channel }
+  const key = { businessId: shop.businessId, channel, sender: 'default' }
   await applyFacts(engine.deps, key, [fact], { receivedAt: NOW + 10, isCurrent: true })
 }
 
@@ -259,7 +259,7 @@ describe("WhatsApp's id of a person", () => {
   const stop = () =>
     applyFacts(
       engine.deps,
-      { businessId: shop.businessId, channel: 'whatsapp' },
+      { businessId: shop.businessId, channel: 'whatsapp', sender: 'default' },
       [{ kind: 'word', word: 'stop', address: `+${ID}`, replyId: 'w1', at: NOW }],
       { receivedAt: NOW + 10, isCurrent: true },
     )

@@ -19,7 +19,7 @@ beforeEach(() => {
   failures = 0
   const sql = new Proxy(stack.sql, {
     apply(target, self, args: unknown[]): unknown {
-      if (!String(args[0]).includes('from channels')) return Reflect.apply(target, self, args)
+      if (!String(args[0]).includes('from senders')) return Reflect.apply(target, self, args)
       reads += 1
       if (failures === 0) return Reflect.apply(target, self, args)
       failures -= 1
@@ -43,7 +43,7 @@ const sendAll = (many: number, since: number) =>
         headers: {},
         message: { language: 'en', subject: 'Hello', html: '<p>Hello</p>', text: 'Hello' },
       }
-      const key = { businessId: shop.businessId, channel: 'email' as const, since }
+      const key = { businessId: shop.businessId, channel: 'email' as const, sender: 'default', since }
       return (await transports.send(key, message, AbortSignal.timeout(20_000))).provider
     }),
   )

@@ -44,7 +44,7 @@ const smtp = (more: object = {}) => ({
   sender: 'Shop <hello@shop.example>',
   ...more,
 })
-const NO_LIMITS = { perSecond: null, dailyBudget: null }
+const NO_LIMITS = { perSecond: null, dailyBudget: null, reserve: 0 }
 const NOT_PAUSED = { pausedAt: null, pauseReason: null }
 const LOGIN = { user: 'shop', password: 'open sesame' }
 

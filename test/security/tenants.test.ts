@@ -263,7 +263,12 @@ const crossedConfirmation = async () => {
 /** Returns the path of a callback for their email channel, changed to another channel. */
 const crossedCallback = async (channel: string, provider: string) => {
   const key = await loadMessageKey(service.sql)
-  const path = callbackPath(key, { businessId: theirs.businessId, channel: 'email', provider: 'resend' })
+  const path = callbackPath(key, {
+    businessId: theirs.businessId,
+    channel: 'email',
+    sender: 'default',
+    provider: 'resend',
+  })
   return `/api/hooks/${channel}/${provider}/${path.split('/').at(-1)}`
 }
 

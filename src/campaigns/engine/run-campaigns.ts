@@ -176,6 +176,7 @@ const msUntil = ({ now }: EngineDeps, at: number | null): number =>
 const PAUSED: Attempt = {
   outcome: { kind: 'temporary', reason: 'the sending process was paused' },
   provider: null,
+  from: null,
   rendered: null,
 }
 

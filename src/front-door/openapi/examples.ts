@@ -147,6 +147,8 @@ export const MESSAGE_EXAMPLE = {
   detail: '250 2.0.0 Ok: queued',
   to: 'ada@example.com',
   provider: 'smtp',
+  sender: 'default',
+  from: { address: 'hello@shop.example', name: 'Shop' },
   sentAt: '2026-03-01T09:30:01.000Z',
   states: [
     { state: 'claimed', at: '2026-03-01T09:30:00.500Z' },
@@ -213,6 +215,7 @@ export const CHANNEL_SETTINGS_EXAMPLE = {
   sender: 'Shop <hello@shop.example>',
   perSecond: 50,
   dailyBudget: 100_000,
+  reserve: 0,
 }
 
 const { password: _password, ...CHANNEL_SETTINGS } = CHANNEL_SETTINGS_EXAMPLE
@@ -225,6 +228,26 @@ export const CHANNEL_EXAMPLE = {
   updatedAt: '2026-03-01T09:30:00.120Z',
   pausedAt: null,
   pauseReason: null,
+}
+
+export const NEW_SENDER_EXAMPLE = {
+  key: 'receipts',
+  channel: 'email',
+  ...CHANNEL_SETTINGS_EXAMPLE,
+  reserve: 10,
+  fallback: 'default',
+}
+
+export const SENDER_EXAMPLE = {
+  ...CHANNEL_EXAMPLE,
+  key: 'receipts',
+  isDefault: false,
+  from: { address: 'hello@shop.example', name: 'Shop' },
+  via: null,
+  fallback: 'default',
+  reserve: 10,
+  status: 'active',
+  check: null,
 }
 
 export const LOGGED_MESSAGE_EXAMPLE = {

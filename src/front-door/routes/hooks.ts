@@ -71,11 +71,11 @@ async function requirePlace(app: AppContext, context: RequestContext): Promise<C
   const { channel: sent, provider = '', token = '' } = context.params
   const channel = MESSAGE_CHANNELS.find((one) => one === sent)
   const key = await loadMessageKey(app.sql)
-  const businessId = channel === undefined ? null : readCallbackToken(key, { channel, provider }, token)
-  if (channel === undefined || businessId === null) throw await refusal(app, context)
-  context.businessId = businessId
-  await acquireSlot(app.slots.callback, context, businessId)
-  return { businessId, channel, provider }
+  const found = channel === undefined ? null : readCallbackToken(key, { channel, provider }, token)
+  if (channel === undefined || found === null) throw await refusal(app, context)
+  context.businessId = found.businessId
+  await acquireSlot(app.slots.callback, context, found.businessId)
+  return { ...found, channel, provider }
 }
 
 /** Charges the caller, so that guesses are limited. */

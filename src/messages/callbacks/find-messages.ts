@@ -1,7 +1,7 @@
 /** Finds the messages that reports are about. */
 import type { ReportedMessage } from '../../rules/messages/message-reports.ts'
 import type { Queryable } from '../../stores/postgres.ts'
-import type { ChannelKey } from '../channels/channels.ts'
+import { DEFAULT_SENDER, type SenderKey } from '../channels/channels.ts'
 import { showWords } from '../channels/words.ts'
 import type { ReportFact } from './callbacks.ts'
 
@@ -15,28 +15,28 @@ export interface FoundMessage extends ReportedMessage {
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 /**
- * Returns the message of each report, in order; null when the business has none. Locks them in the order of their ids,
+ * Returns the message of each report, in order; null when the sender has none. Locks them in the order of their ids,
  * so that two transactions with the same messages never wait for each other.
  */
 export async function lockMessages(
   tx: Queryable,
-  channel: ChannelKey,
+  sender: SenderKey,
   facts: readonly Named[],
 ): Promise<(FoundMessage | null)[]> {
   if (facts.length === 0) return []
-  const ids = await findIds(tx, channel, facts)
+  const ids = await findIds(tx, sender, facts)
   const rows = await tx<FoundMessage[]>`
     select id, state, states, reports, recipient from messages
-    where business_id = ${channel.businessId} and id = any (${`{${[...ids.values()].join(',')}}`}::text::uuid[])
+    where business_id = ${sender.businessId} and id = any (${`{${[...ids.values()].join(',')}}`}::text::uuid[])
     order by id for update`
   const messages = new Map(rows.map((row) => [row.id, row]))
   return facts.map((_, place) => messages.get(ids.get(place) ?? '') ?? null)
 }
 
-/** By the place of the report. Our own id is tried first, because an `unknown` message has no other. */
+/** By the place of the report: messages that took the sender's connection. Our own id is tried first, because an `unknown` message has no other. */
 export async function findIds(
   tx: Queryable,
-  { businessId, channel }: ChannelKey,
+  { businessId, channel, sender }: SenderKey,
   facts: readonly Named[],
 ): Promise<Map<number, string>> {
   const asked = facts.map(({ messageId, providerMessageId }, place) => ({
@@ -48,11 +48,13 @@ export async function findIds(
     select x.place, coalesce(own.id, theirs.id) as id
     from json_to_recordset(${JSON.stringify(asked)}::text::json) as x (place integer, own uuid, theirs text)
     left join lateral (
-      select id from messages where business_id = ${businessId} and id = x.own and channel = ${channel} limit 1
+      select id from messages where business_id = ${businessId} and id = x.own and channel = ${channel}
+        and coalesce(connection, ${DEFAULT_SENDER}) = ${sender} limit 1
     ) own on true
     left join lateral (
       select id from messages
-      where business_id = ${businessId} and provider_message_id = x.theirs and channel = ${channel} limit 1
+      where business_id = ${businessId} and provider_message_id = x.theirs and channel = ${channel}
+        and coalesce(connection, ${DEFAULT_SENDER}) = ${sender} limit 1
     ) theirs on own.id is null
     where coalesce(own.id, theirs.id) is not null`
   return new Map(rows.map(({ place, id }) => [place, id]))

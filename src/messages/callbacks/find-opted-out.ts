@@ -1,5 +1,6 @@
 import type { Queryable } from '../../stores/postgres.ts'
-import type { ChannelKey } from '../channels/channels.ts'
+import type { SenderKey } from '../channels/channels.ts'
+import { showWords } from '../channels/words.ts'
 import type { OptOutFact } from './callbacks.ts'
 import { findIds } from './find-messages.ts'
 
@@ -12,11 +13,11 @@ export interface OptOut {
 
 /**
  * Returns the contact whose message the opt-out is about, or whose address it names: Postmark reports those too that are
- * made on its own pages. Null: there is none, or it was recorded before.
+ * made on its own pages. Null: there is none, it is about a message of another sender, or it was recorded before.
  */
 export async function findOptedOut(
   sql: Queryable,
-  channel: ChannelKey,
+  channel: SenderKey,
   fact: OptOutFact,
   receivedAt: number,
 ): Promise<OptOut | null> {
@@ -24,8 +25,9 @@ export async function findOptedOut(
   const messageId = (await findIds(sql, channel, [fact])).get(0) ?? null
   const [found] = await sql<{ contactId: string | null }[]>`
     select contact_id as "contactId" from messages where business_id = ${businessId} and id = ${messageId}`
+  const isOfOther = messageId === null && (await isKnown(sql, businessId, fact))
   const [owner] =
-    found !== undefined || fact.address === null
+    found !== undefined || isOfOther || fact.address === null
       ? []
       : await sql<{ contactId: string }[]>`
         select contact_id as "contactId" from identities
@@ -40,4 +42,18 @@ export async function findOptedOut(
       and h.contact_id = (select coalesce(merged_into, id) from contacts where business_id = ${businessId} and id = ${contactId})
     limit 1`
   return known === undefined ? { contactId, method: fact.method, at } : null
+}
+
+/** Whether the business has the message, of whatever sender. */
+async function isKnown(
+  sql: Queryable,
+  businessId: string,
+  { messageId, providerMessageId }: OptOutFact,
+): Promise<boolean> {
+  const [found] = await sql`
+    select from messages where business_id = ${businessId} and id::text = ${messageId?.toLowerCase() ?? ''}
+    union all
+    select from messages where business_id = ${businessId} and provider_message_id = ${providerMessageId && showWords(providerMessageId)}
+    limit 1`
+  return found !== undefined
 }

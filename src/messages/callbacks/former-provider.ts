@@ -30,7 +30,8 @@ export function formerToKeep(
   return isBack ? null : former
 }
 
-/** `now`: epoch milliseconds. */
+/** Also forgets senders that were deleted. `now`: epoch milliseconds. */
 export async function forgetFormer(sql: Queryable, now: number): Promise<void> {
-  await sql`update channels set former = null where former is not null and (former->>'until')::bigint <= ${now}`
+  await sql`delete from senders where deleted_at <= ${now - FORMER_MS}`
+  await sql`update senders set former = null where former is not null and (former->>'until')::bigint <= ${now}`
 }

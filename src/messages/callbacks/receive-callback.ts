@@ -2,10 +2,12 @@
 import type { Logger } from '../../log.ts'
 import type { Sql } from '../../stores/postgres.ts'
 import { afterCommit } from '../../stores/transaction.ts'
-import { type FormerChannel, loadChannel, openSetup } from '../channels/channels.ts'
+import { type FormerChannel, loadSender } from '../channels/channels.ts'
 import type { ChannelSetup } from '../channels/provider.ts'
+import { openSetup } from '../channels/sender-secrets.ts'
 import { applyFacts } from './apply-facts.ts'
 import { type OptOut, findOptedOut } from './find-opted-out.ts'
+import { FORMER_MS } from './former-provider.ts'
 import type { Callback, CallbackDeps, ProviderCallbacks } from './callbacks.ts'
 import { callbacksOf } from './callbacks-of.ts'
 import type { CallbackPlace } from './token.ts'
@@ -21,7 +23,7 @@ export const MAX_FACTS = 2000
 
 /**
  * `taken`: its reports are recorded, and the caller records `optOuts`. `forged`: it is not from a provider that the
- * channel has, or had recently. `too_many`: it has more than `MAX_FACTS`, and nothing was recorded.
+ * sender has, or had recently. `too_many`: it has more than `MAX_FACTS`, and nothing was recorded.
  */
 export type CallbackOutcome =
   | { kind: 'taken'; answer: ProviderCallbacks['answer']; optOuts: OptOut[] }
@@ -29,7 +31,7 @@ export type CallbackOutcome =
   | { kind: 'too_many' }
 
 /**
- * Its reports are committed before this resolves. Throws SealError when the secrets of the channel cannot be decrypted.
+ * Its reports are committed before this resolves. Throws SealError when the secrets of the sender cannot be decrypted.
  */
 export async function receiveCallback(
   deps: ReceiveDeps,
@@ -63,27 +65,28 @@ export async function shakeHands(
   place: CallbackPlace,
   query: URLSearchParams,
 ): Promise<string | null> {
-  const stored = await loadChannel(sql, place)
-  if (stored.provider !== place.provider) return null
+  const stored = await loadSender(sql, place)
+  if (stored?.provider !== place.provider) return null
   return callbacksOf(place.provider)?.handshake?.(query, openSetup(place, stored, secretsKey)) ?? null
 }
 
 interface Sender {
   setup: ChannelSetup
-  /** Returns false when the channel has another provider now. */
+  /** Returns false when the sender has another provider now. */
   isCurrent: boolean
   /** The sender's identifier, if it has to be pinned. */
   source: string | null
 }
 
-/** Returns the account that a callback is from: the channel's, or the previous one. Null: neither. */
+/** Returns the account that a callback is from: the sender's, or the previous one. Null: neither. */
 async function findSender(
   deps: ReceiveDeps,
   place: CallbackPlace,
   callbacks: ProviderCallbacks,
   callback: Callback,
 ): Promise<Sender | null> {
-  const stored = await loadChannel(deps.sql, place)
+  const stored = await loadSender(deps.sql, place, callback.receivedAt - FORMER_MS)
+  if (stored === null) return null
   const { former } = stored
   const accounts = [stored, ...(former !== null && callback.receivedAt < former.until ? [former] : [])]
   const source = callbacks.sourceOf?.(callback)
@@ -106,13 +109,13 @@ type Account = Pick<FormerChannel, 'provider' | 'settings' | 'callbackSource'> &
 /** Returns false when another identifier was pinned meanwhile. */
 async function pinSource(
   sql: Sql,
-  { businessId, channel, provider }: CallbackPlace,
+  { businessId, channel, sender, provider }: CallbackPlace,
   { source }: Sender,
 ): Promise<boolean> {
   if (source === null) return true
   const { count } = await sql`
-    update channels set callback_source = ${source}
-    where business_id = ${businessId} and channel = ${channel} and provider = ${provider}
+    update senders set callback_source = ${source}
+    where business_id = ${businessId} and channel = ${channel} and key = ${sender} and provider = ${provider}
       and (callback_source is null or callback_source = ${source})`
   return count === 1
 }

@@ -1,38 +1,48 @@
 /** The token in the URL of a provider's callbacks. It is derived from ids alone, so it needs no row. */
 import { timingSafeEqual } from 'node:crypto'
 import type { Config } from '../../config.ts'
-import type { ChannelKey } from '../channels/channels.ts'
+import { DEFAULT_SENDER, type SenderKey } from '../channels/channels.ts'
 import { type MessageKey, signWith } from '../message-key.ts'
 import { publicAddress } from '../public-links.ts'
 
 const ID_BYTES = 16
 const SIGNATURE_BYTES = 18
+const HEAD_BYTES = ID_BYTES + SIGNATURE_BYTES
 
-/** For one provider of one channel of a business. */
-export interface CallbackPlace extends ChannelKey {
+/** For one provider of one sender of a business. */
+export interface CallbackPlace extends SenderKey {
   provider: string
 }
 
 function writeToken(key: MessageKey, place: CallbackPlace): string {
   const id = Buffer.from(place.businessId.replaceAll('-', ''), 'hex')
-  return Buffer.concat([id, sign(key, place)]).toString('base64url')
+  return Buffer.concat([id, sign(key, place), Buffer.from(shownKey(place))]).toString('base64url')
 }
 
-/** Returns the business; null for any text other than our token for this channel and provider. */
+/** The sender `default` goes without saying, as channels had one sender once. */
+const shownKey = ({ sender }: Pick<CallbackPlace, 'sender'>): string => (sender === DEFAULT_SENDER ? '' : sender)
+
+/** Returns the business and the sender; null for any text other than our token for this channel and provider. */
 export function readCallbackToken(
   key: MessageKey,
-  place: Omit<CallbackPlace, 'businessId'>,
+  place: Omit<CallbackPlace, 'businessId' | 'sender'>,
   token: string,
-): string | null {
+): Pick<CallbackPlace, 'businessId' | 'sender'> | null {
   const bytes = Buffer.from(token, 'base64url')
-  if (bytes.length !== ID_BYTES + SIGNATURE_BYTES || bytes.toString('base64url') !== token) return null
+  if (bytes.length < HEAD_BYTES || bytes.toString('base64url') !== token) return null
   const hex = bytes.subarray(0, ID_BYTES).toString('hex')
   const businessId = hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
-  return timingSafeEqual(bytes.subarray(ID_BYTES), sign(key, { ...place, businessId })) ? businessId : null
+  const sender = bytes.subarray(HEAD_BYTES).toString() || DEFAULT_SENDER
+  const signature = sign(key, { ...place, businessId, sender })
+  // With `default` spelt out it would be another text for the same place.
+  const isOurs = timingSafeEqual(bytes.subarray(ID_BYTES, HEAD_BYTES), signature)
+  return isOurs && writeToken(key, { ...place, businessId, sender }) === token ? { businessId, sender } : null
 }
 
-const sign = (key: MessageKey, { businessId, channel, provider }: CallbackPlace): Buffer =>
-  signWith(key, 'callback', `${businessId}\0${channel}\0${provider}`).subarray(0, SIGNATURE_BYTES)
+function sign(key: MessageKey, { businessId, channel, provider, sender }: CallbackPlace): Buffer {
+  const parts = [businessId, channel, provider, ...(sender === DEFAULT_SENDER ? [] : [sender])]
+  return signWith(key, 'callback', parts.join('\0')).subarray(0, SIGNATURE_BYTES)
+}
 
 /** Returns the path of callbacks, which begins with `/`. */
 export const callbackPath = (key: MessageKey, place: CallbackPlace): string =>

@@ -15,7 +15,7 @@ export function classifyAnswer(answer: ResponseSummary, { isIdempotent = false }
   const reason = reasonOf(answer)
   if (status === 429) return { kind: 'temporary', reason }
   if (status >= 300 && status < 500) return { kind: 'refused', reason }
-  return { kind: isIdempotent && status >= 500 ? 'temporary' : 'unknown', reason }
+  return isIdempotent && status >= 500 ? { kind: 'temporary', reason, contact: 'written' } : { kind: 'unknown', reason }
 }
 
 /**
@@ -50,9 +50,11 @@ const OF_CERTIFICATES = /CERT|SELF_SIGNED|UNABLE_TO_(GET|VERIFY)/
 
 /** For a request without an answer. */
 export function classifyFailure(error: unknown): SendOutcome {
-  if (error instanceof RefusedTargetError) return { kind: 'temporary', reason: showWords(error.message) }
+  if (error instanceof RefusedTargetError)
+    return { kind: 'temporary', reason: showWords(error.message), contact: 'none' }
   const { code: given = '' } = error as { code?: string | number }
   const code = String(given)
   const isUnsent = BEFORE_REQUEST.has(code) || OF_CERTIFICATES.test(code)
-  return { kind: isUnsent ? 'temporary' : 'unknown', reason: describeNetworkError(error) }
+  const reason = describeNetworkError(error)
+  return isUnsent ? { kind: 'temporary', reason, contact: 'none' } : { kind: 'unknown', reason }
 }

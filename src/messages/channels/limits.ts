@@ -1,5 +1,5 @@
 /**
- * Limits of a channel per second and per day: settings of every provider. `src/rules/campaigns/channel-limits.ts`
+ * Limits of a sender per second and per day: settings of every provider. `src/rules/campaigns/channel-limits.ts`
  * applies them.
  */
 import { Type } from '@sinclair/typebox'
@@ -24,6 +24,14 @@ export const LimitSettings = Type.Object(
   {
     perSecond: whole(MAX_PER_SECOND, 'Messages in any second. Left out: no limit.'),
     dailyBudget: whole(MAX_DAILY_BUDGET, 'Messages in a day of the business. Left out: no limit.'),
+    reserve: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 100,
+        description: 'Percentage of the daily budget that is left to transactional messages, rounded up. Left out: 0.',
+        rule: faultOf('', 'whole_number', { min: 0, max: 100 }),
+      }),
+    ),
   },
   closed,
 )

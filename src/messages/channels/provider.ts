@@ -34,6 +34,11 @@ export interface SendOutcome {
   reason?: string
   /** Who is to blame for a refusal by the provider. Default: the sender. */
   blame?: Blame
+  /**
+   * Of a temporary one. `untried`: nobody tried to connect. `none`: no connection came about. `written`: the provider may
+   * have the message.
+   */
+  contact?: 'untried' | 'none' | 'written'
 }
 
 export interface Transport {

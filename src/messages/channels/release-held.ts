@@ -1,8 +1,8 @@
-/** Makes the messages that a channel holds due again: those that wait for its limits, and for the end of a pause. */
+/** Makes the messages that a sender holds due again: those that wait for its limits, and for the end of a pause. */
 import { sleep } from '../../async/sleep.ts'
 import type { Queryable, Sql } from '../../stores/postgres.ts'
 import { inTransaction } from '../../stores/transaction.ts'
-import type { ChannelKey } from './channels.ts'
+import { DEFAULT_SENDER, type SenderKey } from './channels.ts'
 
 export interface WakeSizes {
   /** Number of messages in one transaction. */
@@ -20,14 +20,14 @@ const A_MS = 1000
 const LOCKED = { lookMs: 50, looks: 100 }
 
 /**
- * Call it once the channel is open, or its limits have changed, and that is committed: claims that have found it paused
+ * Call it once the sender is open, or its limits have changed, and that is committed: claims that have found it paused
  * have ended then (opening-lock.ts). Everything that a pause holds becomes due, set by set, in its order, and the first
- * of what limits hold. Repeating it is harmless, and continues after a crash. `now`: epoch milliseconds.
+ * of what limits hold; also what waits for senders whose fallback it is. Repeating it is harmless, and continues after a crash. `now`: epoch milliseconds.
  */
-export async function releaseHeld(sql: Sql, key: ChannelKey, now: number, sizes = SIZES): Promise<void> {
+export async function releaseHeld(sql: Sql, key: SenderKey, now: number, sizes = SIZES): Promise<void> {
   await sql`
-    update channel_use set queue_second = 0, queue_taken = 0, late_second = 0, late_taken = 0
-    where business_id = ${key.businessId} and channel = ${key.channel}`
+    update sender_use set queue_second = 0, queue_taken = 0, late_second = 0, late_taken = 0
+    where business_id = ${key.businessId} and channel = ${key.channel} and sender = ${key.sender}`
   let woken = 0
   let looks = 0
   for (let sets = 0; ; sets += 1) {
@@ -53,16 +53,18 @@ export async function releaseHeld(sql: Sql, key: ChannelKey, now: number, sizes 
  */
 const heldIn = (
   sql: Queryable,
-  { businessId, channel }: ChannelKey,
+  { businessId, channel, sender }: SenderKey,
   { at, withLimited }: { at: number; withLimited: boolean },
 ) => sql`
   select business_id, enrolment_id, due_at from due_steps
   where business_id = ${businessId} and held_by->>'channel' = ${channel}
     and ${withLimited ? sql`held_by->>'type' in ('per_second', 'daily_budget', 'channel_paused')` : sql`held_by->>'type' = 'channel_paused'`}
     and not held and due_at > ${at}
+    and (coalesce(held_by->>'sender', ${DEFAULT_SENDER}) = ${sender} or held_by->>'fallback' = ${sender})
     -- Paused again meanwhile: what it holds is held for this pause.
     and not exists (
-      select from channels c where c.business_id = ${businessId} and c.channel = ${channel} and c.paused_at is not null
+      select from senders c
+      where c.business_id = ${businessId} and c.channel = ${channel} and c.key = ${sender} and c.paused_at is not null
     )`
 
 /** Messages that others are moving are left out. Returns the number that is due from `at` on. */

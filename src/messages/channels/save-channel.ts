@@ -1,24 +1,28 @@
-/** Sets up channels, and resets them to `log`. */
+/** Sets up the default sender of a channel, or another one, and resets the default one to `log`. */
 import { type Actor, recordAudit } from '../../audit/audit.ts'
 import { formerToKeep } from '../callbacks/former-provider.ts'
 import { RefusedTargetError, resolveTarget } from '../../outbound/resolve-target.ts'
 import type { TargetGuard } from '../../outbound/target-guard.ts'
 import type { ChannelLimits } from '../../rules/campaigns/channel-limits.ts'
 import type { Fault } from '../../rules/faults.ts'
-import type { Sql } from '../../stores/postgres.ts'
+import type { Queryable, Sql } from '../../stores/postgres.ts'
 import { afterCommit, inTransaction } from '../../stores/transaction.ts'
 import {
   type ChannelKey,
+  DEFAULT_SENDER,
+  type SenderKey,
   type StoredChannel,
-  deleteChannel,
+  connectionOf,
   loadChannel,
-  openIfPossible,
-  sealSecrets,
-  storeChannel,
+  loadSender,
 } from './channels.ts'
 import { type ReadSettings, type SentSettings, readSettings } from './read-settings.ts'
 import { lockOpening } from './opening-lock.ts'
+import { DEFAULT_PROVIDER } from './providers.ts'
 import { releaseHeld } from './release-held.ts'
+import { openIfPossible, sealSecrets } from './sender-secrets.ts'
+import { auditOf } from './sender-audit.ts'
+import { type SenderRecord, resetSender, storeSender } from './store-sender.ts'
 
 const LOOKUP_MS = 5000
 
@@ -41,55 +45,88 @@ export type SaveOutcome =
   | { kind: 'no_secrets_key' }
 
 /**
- * `change` returns all new settings from the stored ones. It is called again when these change meanwhile. A secret that
- * it leaves out stays, unless it would go to another recipient, so that no caller can send it to a host of their own.
+ * Saves the default sender of a channel. `change` returns all new settings from the stored ones. It is called again when
+ * these change meanwhile. A secret that it leaves out stays, unless it would go to another recipient, so that no caller
+ * can send it to a host of their own.
  */
 export async function saveChannel(
   deps: SaveDeps,
-  { actor, ...key }: ChannelChange,
+  { actor, ...channel }: ChannelChange,
   change: (before: StoredChannel) => SentSettings,
 ): Promise<SaveOutcome> {
-  const { sql, secretsKey } = deps
   for (;;) {
-    const before = await loadChannel(sql, key)
-    const sent = readSettings(key.channel, change(before))
-    if ('faults' in sent) return { kind: 'faults', ...sent }
-    const former = formerSecrets(key, before, sent, secretsKey)
-    const read = withKeys(sent, former, before)
-    const { provider, settings } = read
-    const all = { ...former.secrets, ...read.secrets }
-    const names = Object.keys({ ...former.opened, ...all })
-    const faults = [...provider.check(settings, names), ...(await findRefused(read, deps.guard))]
-    if (faults.length > 0) return { kind: 'faults', faults }
-    const isGiven = Object.keys(read.secrets).length > 0
-    if (isGiven && secretsKey === undefined) return { kind: 'no_secrets_key' }
-    const replaced = () => provider.replaceSecrets(former.opened, all, deps.now())
-    const secret = isGiven ? sealSecrets(key, replaced(), secretsKey ?? '') : former.sealed
-    const secretNames = isGiven ? Object.keys(all) : former.names
-    const { perSecond = null, dailyBudget = null } = read.limits
-    const now = deps.now()
-    const isSame = isSameAccount(before, read)
-    const next = {
+    const before = await loadChannel(deps.sql, channel)
+    const key = { ...channel, sender: before.key }
+    const made = await prepareSender(deps, key, before, change(before))
+    if (made.kind !== 'prepared') return made
+    const isStored = await inTransaction(deps.sql, (tx) => storePrepared(tx, { key, actor, before }, made))
+    if (!isStored) continue
+    await afterCommit(() => releaseHeld(deps.sql, key, made.now))
+    return { kind: 'saved', channel: await loadChannel(deps.sql, channel) }
+  }
+}
+
+/** Settings that were checked, and can be stored. */
+export interface PreparedSender {
+  kind: 'prepared'
+  next: SenderRecord
+  /** For the audit log. */
+  details: { provider: string; changed: string[] }
+  now: number
+}
+
+/** Checks settings of a sender with a connection of its own. */
+export async function prepareSender(
+  { guard, secretsKey, now: clock }: SaveDeps,
+  key: SenderKey,
+  before: StoredChannel,
+  wanted: SentSettings,
+): Promise<PreparedSender | Exclude<SaveOutcome, { kind: 'saved' }>> {
+  const sent = readSettings(key.channel, wanted)
+  if ('faults' in sent) return { kind: 'faults', ...sent }
+  const former = formerSecrets(key, before, sent, secretsKey)
+  const read = withKeys(sent, former, before)
+  const { provider, settings } = read
+  const all = { ...former.secrets, ...read.secrets }
+  const names = Object.keys({ ...former.opened, ...all })
+  const faults = [...provider.check(settings, names), ...(await findRefused(read, guard))]
+  if (faults.length > 0) return { kind: 'faults', faults }
+  const isGiven = Object.keys(read.secrets).length > 0
+  if (isGiven && secretsKey === undefined) return { kind: 'no_secrets_key' }
+  const now = clock()
+  const replaced = () => provider.replaceSecrets(former.opened, all, now)
+  const { perSecond = null, dailyBudget = null, reserve = 0 } = read.limits
+  const isSame = isSameAccount(before, read)
+  return {
+    kind: 'prepared',
+    next: {
+      via: null,
+      fallback: before.fallback,
       provider: provider.name,
       settings,
-      secret,
-      secretNames,
+      secret: isGiven ? sealSecrets(key, replaced(), secretsKey ?? '') : former.sealed,
+      secretNames: isGiven ? Object.keys(all) : former.names,
       perSecond,
       dailyBudget,
+      reserve,
       former: formerToKeep(before, { isSame, next: read, now }),
       callbackSource: isSame ? before.callbackSource : null,
-    }
-    const isStored = await inTransaction(sql, async (tx) => {
-      await lockOpening(tx, key)
-      if (!(await storeChannel(tx, key, before, next, now))) return false
-      const details = { provider: provider.name, changed: changedNames(before, read) }
-      await recordAudit(tx, { businessId: key.businessId, actor, action: 'channel.save', target: key.channel, details })
-      return true
-    })
-    if (!isStored) continue
-    await afterCommit(() => releaseHeld(sql, key, now))
-    return { kind: 'saved', channel: await loadChannel(sql, key) }
+    },
+    details: { provider: provider.name, changed: changedNames(before, read) },
+    now,
   }
+}
+
+/** Returns false when it has changed since `before` was read. */
+export async function storePrepared(
+  tx: Queryable,
+  { key, actor, before }: { key: SenderKey; actor: Actor; before: StoredChannel },
+  { next, details, now }: Pick<PreparedSender, 'next' | 'details' | 'now'>,
+): Promise<boolean> {
+  await lockOpening(tx, key)
+  if (!(await storeSender(tx, key, before, next, now))) return false
+  await recordAudit(tx, { ...auditOf(key, 'save'), actor, details })
+  return true
 }
 
 interface FormerSecrets {
@@ -107,7 +144,7 @@ const isSameAccount = (before: StoredChannel, { provider, settings }: ReadSettin
   before.provider === provider.name && provider.recipientOf(before.settings) === provider.recipientOf(settings)
 
 function formerSecrets(
-  key: ChannelKey,
+  key: SenderKey,
   before: StoredChannel,
   read: ReadSettings,
   secretsKey: string | undefined,
@@ -153,22 +190,34 @@ function changedNames(before: StoredChannel, { provider, secrets, ...read }: Rea
 }
 
 /** As callers write them. */
-export const givenLimits = ({ perSecond, dailyBudget }: ChannelLimits): Record<string, unknown> => ({
+export const givenLimits = ({ perSecond, dailyBudget, reserve }: ChannelLimits): Record<string, unknown> => ({
   ...(perSecond !== null && { perSecond }),
   ...(dailyBudget !== null && { dailyBudget }),
+  ...(reserve !== 0 && { reserve }),
 })
 
-/** Resets the channel to `log`. Returns false when it is `log` already, without settings. */
+/** Resets the default sender of a channel to `log`. Returns false when it is `log` already, without settings. */
 export async function removeChannel(
   { sql, now }: Pick<SaveDeps, 'sql' | 'now'>,
-  { actor, ...key }: ChannelChange,
+  { actor, ...channel }: ChannelChange,
 ): Promise<boolean> {
+  const before = await loadChannel(sql, channel)
+  const key = connectionOf(channel.businessId, before)
   const isRemoved = await inTransaction(sql, async (tx) => {
     await lockOpening(tx, key)
-    if (!(await deleteChannel(tx, key))) return false
-    await recordAudit(tx, { businessId: key.businessId, actor, action: 'channel.remove', target: key.channel })
+    if (!(await resetDefault(tx, key, before, now()))) return false
+    await recordAudit(tx, { ...auditOf(key, 'remove'), actor })
     return true
   })
   await afterCommit(() => releaseHeld(sql, key, now()))
   return isRemoved
+}
+
+/** A default sender of another key than `default` keeps its row, so that it stays the default. */
+async function resetDefault(tx: Queryable, key: SenderKey, before: StoredChannel, now: number): Promise<boolean> {
+  if (key.sender === DEFAULT_SENDER) return resetSender(tx, key)
+  const current = (await loadSender(tx, key)) ?? before
+  const nothing = { via: null, secret: null, secretNames: [], perSecond: null, dailyBudget: null, reserve: 0 }
+  const next = { ...nothing, provider: DEFAULT_PROVIDER.name, settings: {}, former: null, callbackSource: null }
+  return storeSender(tx, key, current, { ...next, fallback: current.fallback }, now)
 }

@@ -23,9 +23,10 @@ import type { RenderService } from '../templates/renderer.ts'
 import type { MessageChannel, RenderedMessage } from '../templates/template.ts'
 import type { MessageContact } from '../templates/values.ts'
 import { findSuppressed } from '../suppressions/find-suppressed.ts'
-import { loadChannel, openSetup } from './channels.ts'
+import { connectionOf, loadChannel, loadSender } from './channels.ts'
 import type { SendOutcome } from './provider.ts'
 import { requireProvider } from './providers.ts'
+import { openSetup } from './sender-secrets.ts'
 
 /** Per business. */
 export const MAX_TESTS_A_DAY = 100
@@ -57,17 +58,26 @@ export interface TestRequest {
   language: string | undefined
 }
 
+/** `sender`: absent for the default one of the channel. */
+export interface TestedSender {
+  business: TestedBusiness
+  actor: Actor
+  channel: MessageChannel
+  sender?: string
+}
+
 export type TestOutcome =
   | { kind: 'tested'; messageId: string; provider: string; outcome: SendOutcome }
   | { kind: 'faults'; faults: Fault[] }
   | { kind: 'template_not_found' }
   | { kind: 'contact_not_found' }
+  | { kind: 'sender_not_found' }
   | { kind: 'too_many' }
 
 /** Throws SealError when the secrets cannot be decrypted. */
 export async function sendTest(
   deps: TestDeps,
-  { business, actor, channel }: { business: TestedBusiness; actor: Actor; channel: MessageChannel },
+  { business, actor, channel, sender }: TestedSender,
   request: TestRequest,
 ): Promise<TestOutcome> {
   const { sql, config } = deps
@@ -78,13 +88,15 @@ export async function sendTest(
   const rendered = await makeMessage(deps, business, channel, request)
   if (rendered.kind !== 'rendered') return rendered
   const key = { businessId: business.id, channel }
-  const stored = await loadChannel(sql, key)
+  const stored = sender === undefined ? await loadChannel(sql, key) : await loadSender(sql, { ...key, sender })
+  if (stored === null) return { kind: 'sender_not_found' }
+  const connection = connectionOf(business.id, stored)
   const provider = requireProvider(stored.provider)
-  const setup = openSetup(key, stored, config.secretsKey)
+  const setup = openSetup(connection, stored, config.secretsKey)
   const entryId = await recordTest(sql, { ...key, actor }, { provider: provider.name, ...idsOf(request) })
   if (entryId === null) return { kind: 'too_many' }
   const messageId = uuidv7()
-  const url = reachableUrl(config, await loadMessageKey(sql), { ...key, provider: provider.name })
+  const url = reachableUrl(config, await loadMessageKey(sql), { ...connection, provider: provider.name })
   const transport = provider.open(setup, { ...deps, ...(url !== null && { callbackUrl: url }) })
   try {
     const contactId = request.contactId ?? null
@@ -143,7 +155,9 @@ export function readRecipient(
 
 const fail = (fault: Fault): { faults: Fault[] } => ({ faults: [fault] })
 
-type Rendered = { kind: 'rendered'; message: RenderedMessage } | Exclude<TestOutcome, { kind: 'tested' | 'too_many' }>
+type Rendered =
+  | { kind: 'rendered'; message: RenderedMessage }
+  | Exclude<TestOutcome, { kind: 'tested' | 'too_many' | 'sender_not_found' }>
 
 async function makeMessage(
   { sql, renderer, config, now }: TestDeps,

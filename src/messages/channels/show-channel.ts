@@ -4,7 +4,7 @@ import type { Sql } from '../../stores/postgres.ts'
 import { callbacksOf } from '../callbacks/callbacks-of.ts'
 import { callbackUrl } from '../callbacks/token.ts'
 import { loadMessageKey } from '../message-key.ts'
-import type { StoredChannel } from './channels.ts'
+import { type StoredChannel, connectionOf } from './channels.ts'
 import { requireProvider } from './providers.ts'
 
 export interface ShownChannel {
@@ -15,6 +15,7 @@ export interface ShownChannel {
   callbackUrl?: string
   perSecond: number | null
   dailyBudget: number | null
+  reserve: number
   /** Names of the stored secrets. */
   secrets: string[]
   /** ISO 8601 UTC; null when it was never set up. */
@@ -30,9 +31,11 @@ export async function showChannels(
   stored: readonly StoredChannel[],
 ): Promise<ShownChannel[]> {
   const key = await loadMessageKey(sql)
-  return stored.map(({ channel, provider, settings, perSecond, dailyBudget, secretNames, updatedAt, ...pause }) => {
+  return stored.map((one) => {
+    const { channel, provider, settings, perSecond, dailyBudget, reserve } = one
     const { complete } = requireProvider(provider)
-    const url = callbacksOf(provider) && callbackUrl(config, key, { businessId, channel, provider })
+    const connection = connectionOf(businessId, one)
+    const url = callbacksOf(provider) && callbackUrl(config, key, { ...connection, provider })
     return {
       channel,
       provider,
@@ -40,10 +43,11 @@ export async function showChannels(
       ...(url !== undefined && { callbackUrl: url }),
       perSecond,
       dailyBudget,
-      secrets: secretNames,
-      updatedAt: updatedAt?.toISOString() ?? null,
-      pausedAt: pause.pausedAt === null ? null : new Date(pause.pausedAt).toISOString(),
-      pauseReason: pause.pauseReason,
+      reserve,
+      secrets: one.secretNames,
+      updatedAt: one.updatedAt?.toISOString() ?? null,
+      pausedAt: one.pausedAt === null ? null : new Date(one.pausedAt).toISOString(),
+      pauseReason: one.pauseReason,
     }
   })
 }

@@ -38,7 +38,7 @@ export function createSmtpPool(server: SmtpServer, guard: TargetGuard): SmtpPool
       }
       const leave = () => {
         waiting.delete(begin)
-        reject(new SmtpFailure('temporary', 'no connection became free in time'))
+        reject(new SmtpFailure('temporary', 'no connection became free in time', { contact: 'untried' }))
       }
       waiting.add(begin)
       if (signal.aborted) leave()

@@ -39,11 +39,17 @@ export class SmtpFailure extends Error {
 
   /** Who is to blame for a refusal. */
   readonly blame: Blame | undefined
+  readonly contact: SendOutcome['contact']
 
-  constructor(kind: SmtpFailure['kind'], words: string, blame?: Blame) {
+  constructor(
+    kind: SmtpFailure['kind'],
+    words: string,
+    { blame, contact }: Pick<SendOutcome, 'blame' | 'contact'> = {},
+  ) {
     super(words)
     this.kind = kind
     this.blame = blame
+    this.contact = contact
   }
 }
 
@@ -77,7 +83,8 @@ export async function openSession(server: SmtpServer, guard: TargetGuard, signal
     await raceAbort(greet(connection, socket, server), signal)
   } catch (error) {
     connection?.close()
-    throw new SmtpFailure('temporary', describe(error))
+    const hasAnswered = ((error as Reported).responseCode ?? 0) > 0
+    throw new SmtpFailure('temporary', describe(error), hasAnswered ? {} : { contact: 'none' })
   }
   return createSession(connection)
 }
@@ -158,7 +165,7 @@ function createSession(connection: SMTPConnection): SmtpSession {
       } catch (error) {
         connection.close()
         const kind = kindOf(error as Reported, isHandedOver)
-        throw new SmtpFailure(kind, describe(error), kind === 'refused' ? blameFor(error as Reported) : undefined)
+        throw new SmtpFailure(kind, describe(error), kind === 'refused' ? { blame: blameFor(error as Reported) } : {})
       }
     },
   }

@@ -106,8 +106,8 @@ export const smtp: Provider = {
           }
         } catch (error) {
           if (!(error instanceof SmtpFailure)) throw error
-          const { kind, message: words, blame } = error
-          return { kind, reason: showWords(words, secrets), ...(blame && { blame }) }
+          const { kind, message: words, blame, contact } = error
+          return { kind, reason: showWords(words, secrets), ...(blame && { blame }), ...(contact && { contact }) }
         }
       },
       close: () => pool.close(),

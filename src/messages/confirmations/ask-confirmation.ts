@@ -3,9 +3,10 @@ import { uuidv7 } from 'uuidv7'
 import { type Actor, recordContactAudit } from '../../audit/audit.ts'
 import { type Contact, readContact } from '../../contacts/read/read-contact.ts'
 import type { Sql } from '../../stores/postgres.ts'
-import { loadChannel, openSetup } from '../channels/channels.ts'
+import { connectionOf, loadChannel } from '../channels/channels.ts'
 import type { SendOutcome } from '../channels/provider.ts'
 import { requireProvider } from '../channels/providers.ts'
+import { openSetup } from '../channels/sender-secrets.ts'
 import { TEST_MS, type TestDeps, type TestedBusiness } from '../channels/send-test.ts'
 import { loadMessageKey } from '../message-key.ts'
 import { linksOf, publicAddress, unsubscribeHeaders } from '../public-links.ts'
@@ -80,7 +81,8 @@ export async function askConfirmation(
     return asked({ outcome: 'template_failed', reason: 'the template has no {{confirmUrl}}' })
   const channel = { businessId, channel: 'email' } as const
   const stored = await loadChannel(sql, channel)
-  const transport = requireProvider(stored.provider).open(openSetup(channel, stored, config.secretsKey), deps)
+  const setup = openSetup(connectionOf(businessId, stored), stored, config.secretsKey)
+  const transport = requireProvider(stored.provider).open(setup, deps)
   let sent: SendOutcome
   try {
     sent = await transport.send(

@@ -1,9 +1,10 @@
 import type { Queryable } from '../../stores/postgres.ts'
 import type { ListedTemplate, Template, TemplateVersion } from './template.ts'
 
-interface TemplateRow extends Omit<Template, 'createdAt' | 'updatedAt'>, TemplateVersion {
+interface TemplateRow extends Omit<Template, 'createdAt' | 'updatedAt' | 'sender'>, TemplateVersion {
   createdAt: Date
   updatedAt: Date
+  namedSender: string | null
 }
 
 export type StoredTemplate = Template & TemplateVersion
@@ -15,14 +16,15 @@ export async function loadTemplate(
 ): Promise<StoredTemplate | null> {
   const [row] = await sql<TemplateRow[]>`
     select t.id as "templateId", t.name, t.channel, t.version, v.default_language as "defaultLanguage", v.variants,
-      v.compiled, t.created_at as "createdAt", t.updated_at as "updatedAt"
+      v.compiled, t.sender as "namedSender", t.created_at as "createdAt", t.updated_at as "updatedAt"
     from templates t join template_versions v
       on v.business_id = t.business_id and v.template_id = t.id and v.version = t.version
     where t.business_id = ${businessId} and t.id = ${templateId}`
-  return row === undefined ? null : { ...row, ...showTimes(row) }
+  return row === undefined ? null : showRow(row)
 }
 
-interface ListedRow extends Omit<ListedTemplate, 'createdAt' | 'updatedAt'> {
+interface ListedRow extends Omit<ListedTemplate, 'createdAt' | 'updatedAt' | 'sender'> {
+  namedSender: string | null
   createdAt: Date
   updatedAt: Date
 }
@@ -34,16 +36,23 @@ export async function listTemplates(
 ): Promise<ListedTemplate[]> {
   const rows = await sql<ListedRow[]>`
     select t.id as "templateId", t.name, t.channel, t.version, v.default_language as "defaultLanguage",
-      to_json(array(select jsonb_object_keys(v.variants) order by 1)) as languages,
+      to_json(array(select jsonb_object_keys(v.variants) order by 1)) as languages, t.sender as "namedSender",
       t.created_at as "createdAt", t.updated_at as "updatedAt"
     from templates t join template_versions v
       on v.business_id = t.business_id and v.template_id = t.id and v.version = t.version
     where t.business_id = ${businessId} and t.id < ${before ?? 'ffffffff-ffff-ffff-ffff-ffffffffffff'}
     order by t.id desc limit ${limit}`
-  return rows.map((row) => ({ ...row, ...showTimes(row) }))
+  return rows.map((row) => showRow(row))
 }
 
-const showTimes = ({ createdAt, updatedAt }: { createdAt: Date; updatedAt: Date }) => ({
+const showRow = <Row extends { createdAt: Date; updatedAt: Date; namedSender: string | null }>({
+  createdAt,
+  updatedAt,
+  namedSender,
+  ...row
+}: Row) => ({
+  ...row,
+  ...(namedSender !== null && { sender: namedSender }),
   createdAt: createdAt.toISOString(),
   updatedAt: updatedAt.toISOString(),
 })

@@ -7,6 +7,7 @@ import type { MessageChannel } from '../../rules/messages/message-channel.ts'
 import type { Config } from '../../config.ts'
 import type { Queryable, Sql } from '../../stores/postgres.ts'
 import { inTransaction } from '../../stores/transaction.ts'
+import { nameSender } from '../channels/name-sender.ts'
 import { asksForConfirmation, refuseSilent } from '../confirmations/setting.ts'
 import { type StoredTemplate, loadTemplate } from './load-template.ts'
 import { type Contents, type SentTemplate, readTemplate } from './read-template.ts'
@@ -33,21 +34,32 @@ interface KeepDeps {
 export async function createTemplate(
   { sql, config, renderer }: KeepDeps & { renderer: RenderService },
   change: TemplateChange,
-  { name, ...sent }: SentTemplate & { name: string },
-): Promise<{ kind: 'created'; template: StoredTemplate } | { kind: 'faults'; faults: Fault[] } | { kind: 'too_many' }> {
+  { name, sender, ...sent }: SentTemplate & { name: string; sender?: string | null },
+): Promise<CreateOutcome> {
   const read = await readTemplate(renderer.of(change.businessId), sent)
   if ('faults' in read) return { kind: 'faults', ...read }
   const { channel } = sent
-  return await inTransaction(sql, (tx) => insertTemplate(tx, config, change, { name, channel, ...read.contents }))
+  return await inTransaction(sql, (tx) =>
+    insertTemplate(tx, config, change, { name, sender, channel, ...read.contents }),
+  )
 }
+
+type CreateOutcome =
+  | { kind: 'created'; template: StoredTemplate }
+  | { kind: 'faults'; faults: Fault[] }
+  | { kind: 'too_many' }
+
+type NewTemplate = Contents & { name: string; channel: MessageChannel; sender?: string | null | undefined }
 
 /** The template that was read before. */
 export async function insertTemplate(
   tx: Queryable,
   { messageKeepMs }: Pick<Config, 'messageKeepMs'>,
   { businessId, actor }: TemplateChange,
-  { name, channel, ...contents }: Contents & { name: string; channel: MessageChannel },
-): Promise<{ kind: 'created'; template: StoredTemplate } | { kind: 'too_many' }> {
+  { name, sender, channel, ...contents }: NewTemplate,
+): Promise<CreateOutcome> {
+  const fault = typeof sender === 'string' ? await nameSender(tx, { businessId, channel, sender }, 'sender') : null
+  if (fault !== null) return { kind: 'faults', faults: [fault] }
   // Two calls at once must not exceed the limit together.
   await tx`select pg_advisory_xact_lock(hashtextextended(${`templates ${businessId}`}, 0))`
   const [{ many }] = await tx<[{ many: number }]>`
@@ -55,7 +67,8 @@ export async function insertTemplate(
   if (many >= MAX_TEMPLATES) return { kind: 'too_many' }
   const templateId = uuidv7()
   await tx`
-    insert into templates (business_id, id, name, channel) values (${businessId}, ${templateId}, ${name}, ${channel})`
+    insert into templates (business_id, id, name, channel, sender)
+    values (${businessId}, ${templateId}, ${name}, ${channel}, ${sender ?? null})`
   await addVersion(tx, { businessId, templateId, version: 1, channel, messageKeepMs }, contents)
   await recordAudit(tx, { businessId, actor, action: 'template.create', target: templateId })
   return { kind: 'created', template: await requireTemplate(tx, businessId, templateId) }
@@ -63,6 +76,8 @@ export async function insertTemplate(
 
 interface Wanted {
   name?: string
+  /** Null: none. */
+  sender?: string | null
   variants?: Record<string, unknown>
   defaultLanguage?: string
 }
@@ -80,14 +95,14 @@ export async function updateTemplate(
   deps: KeepDeps & { renderer: RenderService },
   change: TemplateChange,
   templateId: string,
-  wanted: Wanted,
+  { sender, ...wanted }: Wanted,
 ): Promise<UpdateOutcome> {
   for (;;) {
     const before = await loadTemplate(deps.sql, { businessId: change.businessId, templateId })
     if (before === null) return { kind: 'not_found' }
     const read = await readTemplate(deps.renderer.of(change.businessId), { ...before, ...wanted })
     if ('faults' in read) return { kind: 'faults', ...read }
-    const updated = await storeChange(deps, change, before, { name: wanted.name, ...read.contents })
+    const updated = await storeChange(deps, change, before, { name: wanted.name, sender, ...read.contents })
     if (updated !== null) return updated
   }
 }
@@ -97,20 +112,26 @@ async function storeChange(
   { sql, config }: KeepDeps,
   { businessId, actor }: TemplateChange,
   before: StoredTemplate,
-  next: Contents & { name: string | undefined },
+  next: Contents & { name: string | undefined; sender: string | null | undefined },
 ): Promise<UpdateOutcome | null> {
   const { templateId, channel, version } = before
   return await inTransaction(sql, async (tx) => {
     const fault = channel === 'email' ? await refuseSilent(tx, { businessId, templateId }, next.variants) : undefined
-    const [locked] = await tx<{ name: string }[]>`
-      select name from templates where business_id = ${businessId} and id = ${templateId} and version = ${version} for update`
+    const unknown =
+      typeof next.sender === 'string'
+        ? await nameSender(tx, { businessId, channel, sender: next.sender }, 'sender')
+        : null
+    if (unknown !== null) return { kind: 'faults', faults: [unknown] }
+    const [locked] = await tx<{ name: string; sender: string | null }[]>`
+      select name, sender from templates where business_id = ${businessId} and id = ${templateId} and version = ${version} for update`
     if (!locked) return null
     // Another call may have changed the name since, which makes no version.
     const name = next.name ?? locked.name
-    const fields = changedFields({ ...before, name: locked.name }, { ...next, name })
+    const sender = next.sender === undefined ? locked.sender : next.sender
+    const fields = changedFields({ ...before, ...locked }, { ...next, name, sender })
     if (fields.length === 0) return { kind: 'updated', template: before }
     if (fault && fields.includes('variants')) return { kind: 'faults', faults: [fault] }
-    const isNew = fields.some((field) => field !== 'name')
+    const isNew = fields.some((field) => field !== 'name' && field !== 'sender')
     const newest = version + (isNew ? 1 : 0)
     if (isNew)
       await addVersion(
@@ -119,7 +140,7 @@ async function storeChange(
         next,
       )
     await tx`
-      update templates set name = ${name}, version = ${newest}, updated_at = clock_timestamp()
+      update templates set name = ${name}, sender = ${sender}, version = ${newest}, updated_at = clock_timestamp()
       where business_id = ${businessId} and id = ${templateId}`
     const entry = { businessId, actor, action: 'template.update', target: templateId }
     await recordAudit(tx, { ...entry, details: { fields } })
@@ -127,8 +148,10 @@ async function storeChange(
   })
 }
 
-function changedFields(before: StoredTemplate, next: Contents & { name: string }): string[] {
-  const fields = ['name', 'defaultLanguage', 'variants'] as const
+type Shown = Pick<StoredTemplate, 'name' | 'defaultLanguage' | 'variants'> & { sender: string | null }
+
+function changedFields(before: Shown, next: Shown): string[] {
+  const fields = ['name', 'sender', 'defaultLanguage', 'variants'] as const
   return fields.filter((field) => !isDeepStrictEqual(before[field], next[field]))
 }
 

@@ -35,6 +35,8 @@ export interface TemplateVersion {
 /** A template as callers see it. Instants are ISO 8601 UTC. */
 export interface Template extends Omit<TemplateVersion, 'compiled'> {
   name: string
+  /** The sender of its messages. Absent: the campaign's, or the channel's default. */
+  sender?: string
   createdAt: string
   updatedAt: string
 }

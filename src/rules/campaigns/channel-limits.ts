@@ -1,5 +1,5 @@
 /**
- * How many messages a channel may send per second and per day. Every attempt takes a turn when it is claimed. Instants
+ * How many messages a sender may send per second and per day. Every attempt takes a turn when it is claimed. Instants
  * are epoch milliseconds, and seconds are those of the epoch: a second runs from one whole second to the next, and a
  * day from midnight to midnight in the zone of the business.
  */
@@ -11,6 +11,8 @@ export interface ChannelLimits {
   perSecond: number | null
   /** Turns per day. */
   dailyBudget: number | null
+  /** Percentage of the turns of a day that marketing leaves, rounded up. */
+  reserve: number
 }
 
 /** The next free place in a queue: after `taken` places of a second. */
@@ -53,19 +55,23 @@ export type Turn = { kind: 'taken' } | { kind: 'wait'; until: number; by: 'per_s
  */
 export function takeTurn(
   use: ChannelUse,
-  { perSecond, dailyBudget }: ChannelLimits,
-  { now, zone, isQueued }: { now: number; zone: string; isQueued: boolean },
+  { perSecond, dailyBudget, reserve }: ChannelLimits,
+  { now, zone, isQueued, isMarketing }: { now: number; zone: string; isQueued: boolean; isMarketing: boolean },
 ): { turn: Turn; use: ChannelUse } {
   const current = useAt(use, now, zone)
   const { sentInSecond, sentInDay, dayEndsAt } = current
-  if (dailyBudget !== null && sentInDay >= dailyBudget)
-    return { turn: { kind: 'wait', until: dayEndsAt, by: 'daily_budget' }, use: current }
+  const left = dailyBudget === null ? null : dailyBudget - sentInDay
+  const isSpent = left !== null && (left <= 0 || (isMarketing && left <= reserved(left + sentInDay, reserve)))
+  if (isSpent) return { turn: { kind: 'wait', until: dayEndsAt, by: 'daily_budget' }, use: current }
   if (perSecond !== null && sentInSecond >= perSecond) return queueUp(current, perSecond, isQueued)
   return {
     turn: { kind: 'taken' },
     use: { ...current, sentInSecond: sentInSecond + 1, sentInDay: sentInDay + 1 },
   }
 }
+
+/** `percent` of a budget, rounded up. */
+const reserved = (budget: number, percent: number): number => Math.ceil((budget * percent) / 100)
 
 /** The clocks of workers differ a little, so the latest second and the latest day of any worker count. */
 function useAt(use: ChannelUse, now: number, zone: string): ChannelUse {

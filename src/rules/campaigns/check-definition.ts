@@ -38,6 +38,8 @@ const CHECKS: { [Kind in FieldKind]: Check<FieldValues[Kind]> | null } = {
   channel: null,
   template: null,
   messageKind: null,
+  // With the database: src/campaigns/check-senders.ts.
+  sender: null,
   duration: null,
   time: null,
   weekdays: null,

@@ -66,9 +66,15 @@ export function checkedSend({ send, ...facts }: ClaimFacts): CheckedSend {
 export type HeldBy =
   | ({ type: 'quiet_hours' } & QuietHours)
   | ({ type: 'cap' } & Pick<Cap, 'channel' | 'atMost' | 'days'>)
-  | { type: 'per_second'; channel: MessageChannel; perSecond: number }
-  | { type: 'daily_budget'; channel: MessageChannel; dailyBudget: number }
-  | { type: 'channel_paused'; channel: MessageChannel }
+  | ({ type: 'per_second'; perSecond: number } & HoldingSender)
+  | ({ type: 'daily_budget'; dailyBudget: number } & HoldingSender)
+  | ({ type: 'channel_paused'; fallback?: string } & HoldingSender)
+
+/** `sender`: absent for the sender `default`. `fallback`: a sender that is paused as well. */
+interface HoldingSender {
+  channel: MessageChannel
+  sender?: string
+}
 
 /** For a message that has to wait. */
 export function heldBy({ definition, step, sentAt, now }: SendFacts, isCap: boolean): HeldBy | null {

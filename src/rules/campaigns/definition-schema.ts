@@ -3,6 +3,7 @@
  * each fault, and distinguishes null from absent.
  */
 import { type TSchema, Type } from '@sinclair/typebox'
+import { MESSAGE_CHANNELS } from '../messages/message-channel.ts'
 import { closed, oneOf } from '../schemas.ts'
 import {
   CAP_ACTIONS,
@@ -14,7 +15,7 @@ import {
   MAX_STEPS,
   QUIET_HOURS_OF_BUSINESS,
 } from './definition.ts'
-import { type Optional, channel, inAnswers, stepsOf, time } from './step-schema.ts'
+import { type Optional, channel, inAnswers, senderKey, stepsOf, time } from './step-schema.ts'
 
 export const QuietHoursSchema = Type.Object({ from: time, to: time }, closed)
 
@@ -49,6 +50,11 @@ function definitionOf(optional: Optional, hours: TSchema[]) {
         minimum: 0,
         maximum: MAX_HOLD_OUT,
         description: 'Percentage of contacts held out as a control group; at most two decimals.',
+      }),
+    ),
+    senders: Type.Optional(
+      Type.Partial(Type.Object(Object.fromEntries(MESSAGE_CHANNELS.map((one) => [one, senderKey])), closed), {
+        description: 'The senders of its messages, by channel. A step that names one goes before.',
       }),
     ),
     tracking: optional(

@@ -12,7 +12,12 @@ export interface Definition {
   /** Percentage of contacts that go through all steps and are sent nothing. */
   holdOut: number
   tracking: Tracking
+  /** The senders of its messages that name none. */
+  senders?: ChannelSenders
 }
+
+/** Keys of senders. */
+export type ChannelSenders = Partial<Record<MessageChannel, string>>
 
 /** What is tracked in its mails. */
 export interface Tracking {

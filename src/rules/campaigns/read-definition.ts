@@ -14,10 +14,11 @@ import {
   type Tracking,
 } from './definition.ts'
 import { type StepContext, readSteps } from './read-steps.ts'
+import { readSenders } from './read-senders.ts'
 import { readChannel, readPercent, readTime, take, takeObject } from './read-words.ts'
 
 /**
- * Reads `steps`, `quietHours`, `caps`, `holdOut` and `tracking` of a campaign that was sent; other fields are ignored.
+ * Reads `steps`, `quietHours`, `caps`, `holdOut`, `tracking` and `senders` of a campaign that was sent; other fields are ignored.
  * A draft may contain what publishing refuses: see `checkDefinition`. A definition that was read can be sent again,
  * with the same result. At most 20 faults.
  */
@@ -28,12 +29,14 @@ export function readDefinition(
   const reading: Faults = { faults: [] }
   const isDefault = take(body, 'quietHours') === QUIET_HOURS_OF_BUSINESS
   const quietHours = isDefault ? undefined : readQuietHours(reading, body, 'quietHours')
+  const senders = readSenders(reading, take(body, 'senders'), 'senders')
   const definition: Definition = {
     steps: readSteps(reading, take(body, 'steps'), 'steps', context),
     ...(quietHours !== undefined && { quietHours }),
     caps: readCaps(reading, take(body, 'caps'), 'caps'),
     holdOut: readPercent(reading, take(body, 'holdOut') ?? 0, 'holdOut', { min: 0, max: MAX_HOLD_OUT }) ?? 0,
     tracking: readTracking(reading, take(body, 'tracking'), 'tracking'),
+    ...(senders !== undefined && { senders }),
   }
   return reading.faults.length > 0 ? { faults: reading.faults } : { definition }
 }

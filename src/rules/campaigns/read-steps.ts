@@ -12,6 +12,7 @@ import {
 } from '../segments/reading/reading.ts'
 import { MAX_EVENT, MAX_LEVELS, MAX_PARTS, MAX_STEPS, MAX_STEP_ID } from './definition.ts'
 import { readDuration } from './read-duration.ts'
+import { readSenderKey } from './read-senders.ts'
 import { checkUpdate, readTagsOf, readTraitsOf } from './read-update.ts'
 import { hundredths, readPercent, readTime, take, takeObject } from './read-words.ts'
 import { MESSAGE_CHANNELS } from '../messages/message-channel.ts'
@@ -119,6 +120,7 @@ const READERS: { [Kind in FieldKind]: Reader<FieldValues[Kind]> } = {
   channel: (reading, sent, path) => readOneOf(reading, sent, path, MESSAGE_CHANNELS),
   template: readTemplate,
   messageKind: (reading, sent, path) => readOneOf(reading, sent, path, MESSAGE_KINDS),
+  sender: readSenderKey,
   duration: readDurationOf,
   time: readTime,
   weekdays: readWeekdays,

@@ -7,6 +7,7 @@ import { closed, oneOf, uuid } from '../schemas.ts'
 import { RuleSchema } from '../segments/grammar/rule-schema.ts'
 import { MAX_EVENT, MAX_PARTS, MAX_STEP_ID } from './definition.ts'
 import { ISO_DURATION } from './read-duration.ts'
+import { MAX_SENDER_KEY, SENDER_KEY } from './read-senders.ts'
 import { TIME } from './read-words.ts'
 import {
   type FieldKind,
@@ -25,6 +26,11 @@ export const inAnswers: Optional = (schema) => schema
 
 export const time = Type.String({ pattern: TIME.source, description: 'Local, such as 09:00.' })
 export const channel = oneOf(MESSAGE_CHANNELS)
+export const senderKey = Type.String({
+  pattern: SENDER_KEY.source,
+  maxLength: MAX_SENDER_KEY,
+  description: 'Key of a sender of the channel. Left out: the next one that is named, or the default.',
+})
 const traitValue = Type.Union([Type.String({ maxLength: MAX_TRAIT }), Type.Number(), Type.Boolean(), Type.Null()])
 
 /** `steps`: a list of steps. */
@@ -32,6 +38,7 @@ const KINDS: Record<FieldKind, (steps: TSchema, optional: Optional) => TSchema> 
   channel: () => channel,
   template: () => uuid,
   messageKind: () => oneOf(MESSAGE_KINDS),
+  sender: () => senderKey,
   duration: () =>
     Type.String({
       pattern: ISO_DURATION.source,

@@ -36,6 +36,7 @@ export const STEPS = {
       channel: { kind: 'channel', initial: 'email' },
       template: { kind: 'template', initial: '' },
       kind: { kind: 'messageKind', default: 'marketing' },
+      sender: { kind: 'sender', isOptional: true },
     },
   },
   wait: { isWait: true, fields: { for: { kind: 'duration', description: 'How long.', initial: 'P1D' } } },
@@ -70,6 +71,8 @@ export interface FieldValues {
   /** Id of the template. */
   template: string
   messageKind: MessageKind
+  /** Key of a sender of the channel. */
+  sender: string
   /** An ISO 8601 duration. `readDuration` returns its milliseconds. */
   duration: string
   /** `HH:MM`, local. */

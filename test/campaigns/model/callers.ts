@@ -4,7 +4,7 @@ import { changeStatus } from '../../../src/campaigns/change-status.ts'
 import { endArchived } from '../../../src/campaigns/engine/end-archived.ts'
 import { saveMessaging } from '../../../src/campaigns/messaging.ts'
 import { updateCampaign } from '../../../src/campaigns/update-campaign.ts'
-import { resumeChannel } from '../../../src/messages/channels/pause-channel.ts'
+import { resumeSender } from '../../../src/messages/channels/pause-channel.ts'
 import { loadMessageKey } from '../../../src/messages/message-key.ts'
 import { liftSuppressions } from '../../../src/messages/suppressions/lift.ts'
 import { suppress } from '../../../src/messages/suppressions/suppress.ts'
@@ -104,7 +104,7 @@ async function pause({ stack: { sql }, shop: { businessId }, model }: Course, is
       insert into channels (business_id, channel, provider, settings, revision, paused_at)
       values (${businessId}, 'email', 'log', '{}', gen_random_uuid(), ${now})
       on conflict (business_id, channel) do update set paused_at = excluded.paused_at`
-  else await resumeChannel(sql, { businessId, channel: 'email', actor: ACTOR }, now)
+  else await resumeSender(sql, { businessId, channel: 'email', sender: 'default', actor: ACTOR }, now)
   model.setPause(isPaused)
 }
 

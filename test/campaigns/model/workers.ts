@@ -91,7 +91,7 @@ async function settleOne(
   const attempt: Attempt =
     outcome === 'accepted'
       ? await sendMessage(deps, claimed, AbortSignal.timeout(20_000))
-      : { outcome: outcomeOf(outcome), provider: null, rendered: null }
+      : { outcome: outcomeOf(outcome), provider: null, from: null, rendered: null }
   const settled = await settle(deps, claimed, attempt)
   const retryAt = settled.state === 'retry' ? settled.at : null
   if (outcome === 'temporary') {

@@ -14,6 +14,7 @@ const SMTP = { provider: 'smtp', host: '127.0.0.1', port: 9, sender: 'shop@shop.
 const TOPIC = { key: 'news', channels: ['email'], default: 'unsubscribed', names: { en: { name: 'News' } } }
 const TOPIC_CHANGE = { visibility: 'private', position: 7 }
 const addTopic = (business: ActingBusiness): Promise<string> => business.create('/topics', TOPIC, 'topic', 'key')
+const RECEIPTS = { key: 'receipts', channel: 'email', ...SMTP }
 /** Nobody listens there. */
 const WEBHOOK = { provider: 'webhook', url: 'http://127.0.0.1:9/', secret: 'whsec_0123456789abcdef' }
 
@@ -35,9 +36,20 @@ async function withPausedChannel(business: ActingBusiness): Promise<Call> {
   return call
 }
 
-async function withSender({ owner }: ActingBusiness): Promise<Call> {
+async function withMail({ owner }: ActingBusiness): Promise<Call> {
   await owner.send('PUT', '/channels/email', SMTP)
   return { ids: { channel: 'email' }, json: { selectors: ['s1'] } }
+}
+
+async function withSender({ owner }: ActingBusiness): Promise<Call> {
+  await owner.send('POST', '/senders', RECEIPTS)
+  return { ids: { sender: 'receipts' } }
+}
+
+async function withPausedSender(business: ActingBusiness): Promise<Call> {
+  const call = await withSender(business)
+  await business.owner.send('POST', '/senders/receipts/pause')
+  return call
 }
 
 async function withSuppression(business: ActingBusiness): Promise<Call> {
@@ -103,7 +115,25 @@ export const OF_AUDIENCES: AuditedCalls = {
   'DELETE /channels/:channel': [once(adds('channel.remove', withWebhook))],
   'POST /channels/:channel/resume': [once(adds('channel.resume', withPausedChannel))],
   'POST /channels/:channel/test': [adds('channel.test', { ids: { channel: 'sms' }, json: { to: PHONE } })],
-  'POST /channels/:channel/check': [nothing(ONLY_READS, withSender)],
+  'POST /channels/:channel/check': [nothing(ONLY_READS, withMail)],
+  'POST /senders': [adds(changes('sender.save', 'host', 'port', 'sender'), { json: RECEIPTS })],
+  'PATCH /senders/:sender': [
+    once(
+      adds(changes('sender.save', 'perSecond'), async (business) => ({
+        ...(await withSender(business)),
+        json: { perSecond: 5 },
+      })),
+    ),
+  ],
+  'DELETE /senders/:sender': [adds('sender.remove', withSender)],
+  'POST /senders/:sender/pause': [once(adds('sender.pause', withSender))],
+  'POST /senders/:sender/resume': [once(adds('sender.resume', withPausedSender))],
+  'POST /senders/:sender/test': [
+    adds('channel.test', async (business) => ({ ...(await withSender(business)), json: { to: 'a@shop.invalid' } })),
+  ],
+  'POST /senders/:sender/check': [
+    nothing(ONLY_TRIES, async (business) => ({ ...(await withSender(business)), json: {} })),
+  ],
   'POST /suppressions': [once(counts(changesMany('suppression.add'), () => ({ json: made.newSuppression() })))],
   'DELETE /suppressions': [once(counts(changesMany('suppression.lift'), withSuppression))],
   'DELETE /suppressions/:suppressionId': [counts('suppression.lift', on('suppressionId', made.addSuppression))],

@@ -63,7 +63,7 @@ async function receive(message: Record<string, unknown>): Promise<string> {
   const body = Buffer.from(JSON.stringify(signer.sign(message)))
   const callback = { url: 'https://shop.example/hook', headers: new Headers(), body, receivedAt: NOW }
   const deps = { sql, log: pino({ level: 'silent' }), secretsKey: SECRETS_KEY, fetchText }
-  return (await receiveCallback(deps, { ...keyOf(), provider: 'ses' }, callback)).kind
+  return (await receiveCallback(deps, { ...keyOf(), sender: 'default', provider: 'ses' }, callback)).kind
 }
 
 it('the first one that is confirmed is the only one', async () => {

@@ -7,10 +7,10 @@ const START = Date.parse('2026-03-02T12:00:00.000Z')
 const HOUR = 3_600_000
 
 /** Returns a channel whose turns are taken one after the other. */
-function channelOf(limits: ChannelLimits, zone = 'UTC') {
+function channelOf(limits: Omit<ChannelLimits, 'reserve'>, zone = 'UTC') {
   let use: ChannelUse = UNUSED
   return (now: number, isQueued = false): number | string => {
-    const taken = takeTurn(use, limits, { now, zone, isQueued })
+    const taken = takeTurn(use, { ...limits, reserve: 0 }, { now, zone, isQueued, isMarketing: true })
     use = taken.use
     return taken.turn.kind === 'taken' ? 'taken' : taken.turn.until
   }

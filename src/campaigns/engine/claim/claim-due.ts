@@ -3,7 +3,7 @@ import type { Tracking } from '../../../rules/campaigns/definition.ts'
 import type { Queryable } from '../../../stores/postgres.ts'
 import { inTransaction } from '../../../stores/transaction.ts'
 import type { EngineDeps } from '../engine-deps.ts'
-import { openTurns } from '../send/channel-turns.ts'
+import { openSenders } from '../send/claim-senders.ts'
 import { type DueRow, lockDue } from './lock-due.ts'
 import type { ClaimedUpdate } from '../apply-update.ts'
 import { type MoveContext, type Moved, type Sending, moveOn } from './move.ts'
@@ -63,16 +63,13 @@ export async function claimDue(
 async function moveLocked(deps: EngineDeps, tx: Queryable, rows: DueRow[]): Promise<Claimed> {
   const { now, leaseMs } = deps
   const versioned = await findVersions(deps, tx, rows)
-  const turns = await openTurns(
-    tx,
-    versioned.flatMap(({ businessId, of }) => of.channels.map((channel) => ({ businessId, channel }))),
-  )
-  // Read after the last lock: of two claims for one channel, the later one has the later instant.
+  const senders = await openSenders(tx, versioned, now())
+  // Read after the last lock: of two claims for one sender, the later one has the later instant.
   const at = now()
   const since = performance.now()
   const context = { now: at, claim: crypto.randomUUID(), leaseEnd: at + leaseMs }
-  const moves = await decideMoves(deps, tx, versioned, { now: at, takeTurn: turns.take })
-  await turns.store()
+  const moves = await decideMoves(deps, tx, versioned, { now: at, takeTurn: senders.take })
+  await senders.store()
   await storeMoves(tx, moves, context)
   const sends = moves.flatMap(({ row, place, facts }) => {
     if (place.kind !== 'sends') return []

@@ -22,6 +22,8 @@ export interface DueRow {
   /** Claim of a worker that has expired. */
   claim: string | null
   attempts: number
+  /** The sender that may have handed the message over: no other one may send it. */
+  boundTo: string | null
   settled: boolean
   /**
    * Answer for the branch where it is: see branch-answers.ts. Null: the timeline has not been queried, or too long ago.
@@ -64,7 +66,7 @@ export async function lockDue(
       d.campaign_id as "campaignId", d.version, d.step, d.began_at as "beganAt", d.due_at as "dueAt",
       d.listens_for as "listensFor", d.held_by as "heldBy",
       d.awaited_at as "awaitedAt", d.waited,
-      d.message_id as "messageId", d.claim, d.attempts, d.settled,
+      d.message_id as "messageId", d.claim, d.attempts, d.bound_to as "boundTo", d.settled,
       case when (d.answers->>'at')::bigint >= ${now - ANSWERS_MAX_AGE_MS} then d.answers->'values' end as answers
     from unnest(${businesses}::text::uuid[], ${list(seen.map(({ enrolmentId }) => enrolmentId))}::text::uuid[])
       as asked (business_id, id)

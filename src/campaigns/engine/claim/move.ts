@@ -13,7 +13,7 @@ import type { SendStep, UpdateStep } from '../../../rules/campaigns/steps.ts'
 import type { Channel } from '../../../rules/events/facts.ts'
 import type { SkipReason, SkippedReason } from '../../../rules/messages/message-reasons.ts'
 import type { IsSuppressed } from '../send/ask-suppressed.ts'
-import type { TakeTurn } from '../send/channel-turns.ts'
+import type { ChosenSender, TakeTurn } from '../send/claim-senders.ts'
 import { type MoveFacts, type VersionedRow, addressOf } from './read-move-facts.ts'
 import type { TestRule } from '../branches/test-rules.ts'
 
@@ -40,6 +40,8 @@ export interface NewMessage {
   recipient: string | null
   state: 'claimed' | 'skipped'
   reason: SkipReason | null
+  /** Null: it is skipped. */
+  sender: ChosenSender | null
   checked: CheckedSend
 }
 
@@ -48,6 +50,8 @@ export interface RecheckedMessage {
   messageId: string
   /** The contact may have other addresses by now. */
   recipient: string | null
+  /** Null: it is skipped. */
+  sender: ChosenSender | null
   checked: CheckedSend
 }
 
@@ -56,6 +60,7 @@ export interface Sending {
   messageId: string
   step: SendStep
   recipient: string | null
+  sender: ChosenSender
 }
 
 export type EndState = 'finished' | 'converted' | 'stopped'
@@ -194,14 +199,17 @@ function send(
     return { kind: 'at', position: held, dueAt: verdict.until, listensFor: null, heldBy: heldBy(asked, verdict.isCap) }
   }
   const isQueued = row.heldBy?.type === 'per_second'
-  const held = verdict.kind === 'send' ? takeTurn({ businessId: row.businessId, channel, isQueued, now }) : null
-  if (held !== null) {
+  const own = known === null ? { ...row, boundTo: null } : row
+  const turn = verdict.kind === 'send' ? takeTurn(own, { step, isQueued, now }) : null
+  if (turn?.kind === 'held') {
+    const { held } = turn
     const isFirst = position.isFirst && held.until - position.since <= IMMEDIATE_MS
     return { kind: 'at', position: { ...position, isFirst }, dueAt: held.until, listensFor: null, heldBy: held.heldBy }
   }
   const reason = verdict.kind === 'skip' ? verdict.reason : null
   const messageId = known?.id ?? newId()
   const recipient = address ?? null
+  const sender = turn?.sender ?? null
   const checked = checkedSend({
     send: asked,
     dueAt: row.dueAt,
@@ -211,11 +219,11 @@ function send(
     consent: consent ?? null,
   })
   if (known === null)
-    made.push({ messageId, step, recipient, state: reason === null ? 'claimed' : 'skipped', reason, checked })
-  else rechecked.push({ messageId, recipient, checked })
+    made.push({ messageId, step, recipient, state: reason === null ? 'claimed' : 'skipped', reason, sender, checked })
+  else rechecked.push({ messageId, recipient, sender, checked })
   if (known !== null && reason !== null) left.push({ messageId, state: 'skipped', reason })
-  if (reason !== null) return null
-  return { kind: 'sends', position, sending: { messageId, step, recipient } }
+  if (sender === null) return null
+  return { kind: 'sends', position, sending: { messageId, step, recipient, sender } }
 }
 
 /** When a channel limit delays a first message, quiet hours apply to it, too. */

@@ -1,12 +1,12 @@
 import type { Logger } from '../../../log.ts'
-import type { ChannelKey } from '../../../messages/channels/channels.ts'
-import { type RefusedChannel, logPaused, pauseRefused } from '../../../messages/channels/pause-channel.ts'
+import type { SenderKey } from '../../../messages/channels/channels.ts'
+import { type RefusedSender, logPaused, pauseRefused } from '../../../messages/channels/pause-channel.ts'
 import type { Queryable, Sql } from '../../../stores/postgres.ts'
 import { inTransaction } from '../../../stores/transaction.ts'
 import { type AttemptRecord, recordAttempts } from '../settle/record-attempts.ts'
 
 /**
- * Does the same as `recordAttempts`, and pauses channels with too many refusals because of the sender, in the same
+ * Does the same as `recordAttempts`, and pauses senders with too many refusals because of the sender, in the same
  * transaction.
  */
 export async function recordTogether(
@@ -22,13 +22,13 @@ export async function recordTogether(
   return recorded
 }
 
-/** Call it in the transaction that has recorded the attempts. Returns the channels that were paused. */
-export async function pauseIfRefused(tx: Queryable, records: readonly AttemptRecord[]): Promise<ChannelKey[]> {
-  const channels = new Map<string, RefusedChannel>()
-  for (const { businessId, channel, judged, at } of records) {
+/** Call it in the transaction that has recorded the attempts. Returns the senders that were paused. */
+export async function pauseIfRefused(tx: Queryable, records: readonly AttemptRecord[]): Promise<SenderKey[]> {
+  const senders = new Map<string, RefusedSender>()
+  for (const { businessId, channel, sender, judged, at } of records) {
     if (judged !== 'refused') continue
-    const name = `${businessId} ${channel}`
-    channels.set(name, { businessId, channel, at: Math.max(at, channels.get(name)?.at ?? at) })
+    const name = `${businessId} ${channel} ${sender}`
+    senders.set(name, { businessId, channel, sender, at: Math.max(at, senders.get(name)?.at ?? at) })
   }
-  return pauseRefused(tx, [...channels.values()])
+  return pauseRefused(tx, [...senders.values()])
 }

@@ -2,6 +2,7 @@
 import { type Cell, arrayLiteral } from '../../../stores/write-columns.ts'
 import type { Queryable } from '../../../stores/postgres.ts'
 import type { LeftMessage, Moved, NewMessage } from './move.ts'
+import { DEFAULT_SENDER } from '../../../messages/channels/channels.ts'
 import { reappliedAt } from '../apply-update.ts'
 
 export interface StoreContext {
@@ -32,29 +33,46 @@ async function insertMessages(tx: Queryable, moves: readonly Moved[], now: numbe
   const column = (of: (row: MessageRow) => Cell) => arrayLiteral(rows.map(of))
   await tx`
     insert into messages (business_id, id, campaign_id, enrolment_id, contact_id, step, channel, state, reason, recipient,
-      claimed_at, states, template_id, checked, kept)
+      claimed_at, states, template_id, checked, kept, sender, connection)
     select business_id, id, campaign_id, enrolment_id, contact_id, step, channel, state, reason, recipient,
-      ${now}, jsonb_build_array(jsonb_build_object('state', state, 'at', ${now}::bigint)), template_id, checked::json, state <> 'skipped'
+      ${now}, jsonb_build_array(jsonb_build_object('state', state, 'at', ${now}::bigint)), template_id, checked::json, state <> 'skipped',
+      sender, connection
     from unnest(
       ${column((row) => row.businessId)}::text::uuid[], ${column((row) => row.messageId)}::text::uuid[],
       ${column((row) => row.campaignId)}::text::uuid[], ${column((row) => row.enrolmentId)}::text::uuid[],
       ${column((row) => row.contactId)}::text::uuid[], ${column((row) => row.step.id)}::text::text[],
       ${column((row) => row.step.channel)}::text::text[], ${column((row) => row.state)}::text::text[],
       ${column((row) => row.reason)}::text::text[], ${column((row) => row.recipient)}::text::text[],
-      ${column((row) => row.step.template)}::text::uuid[], ${column((row) => JSON.stringify(row.checked))}::text::text[]
-    ) as x (business_id, id, campaign_id, enrolment_id, contact_id, step, channel, state, reason, recipient, template_id, checked)`
+      ${column((row) => row.step.template)}::text::uuid[], ${column((row) => JSON.stringify(row.checked))}::text::text[],
+      ${column((row) => storedKey(row.sender?.sender))}::text::text[], ${column((row) => storedKey(row.sender?.connection))}::text::text[]
+    ) as x (business_id, id, campaign_id, enrolment_id, contact_id, step, channel, state, reason, recipient, template_id, checked, sender,
+      connection)`
 }
+
+/** `default` goes without saying. */
+const storedKey = (sender: string | undefined): string | null =>
+  sender === undefined || sender === DEFAULT_SENDER ? null : sender
 
 type MessageRow = Pick<Moved['row'], 'businessId' | 'campaignId' | 'enrolmentId' | 'contactId'> & NewMessage
 
 async function recheckMessages(tx: Queryable, moves: readonly Moved[]): Promise<void> {
   const rows = moves.flatMap(({ row, rechecked }) =>
-    rechecked.map(({ messageId, ...now }) => ({ business_id: row.businessId, id: messageId, ...now })),
+    rechecked.map(({ messageId, sender, ...now }) => ({
+      business_id: row.businessId,
+      id: messageId,
+      ...now,
+      isTaken: sender !== null,
+      sender: storedKey(sender?.sender),
+      connection: storedKey(sender?.connection),
+    })),
   )
   if (rows.length === 0) return
   await tx`
-    update messages m set checked = x.checked, recipient = x.recipient
-    from json_to_recordset(${JSON.stringify(rows)}::text::json) as x (business_id uuid, id uuid, checked json, recipient text)
+    update messages m set checked = x.checked, recipient = x.recipient,
+      sender = case when x."isTaken" then x.sender else m.sender end,
+      connection = case when x."isTaken" then x.connection else m.connection end
+    from json_to_recordset(${JSON.stringify(rows)}::text::json) as x (business_id uuid, id uuid, checked json, recipient text,
+      "isTaken" boolean, sender text, connection text)
     where m.business_id = x.business_id and m.id = x.id and m.state = 'claimed'`
 }
 
@@ -83,7 +101,7 @@ async function moveRows(tx: Queryable, moves: readonly Moved[], context: StoreCo
     update due_steps d set
       step = x.step, began_at = x.began_at, due_at = x.due_at, listens_for = x.listens_for, held_by = x.held_by, waited = x.waited,
       awaited_at = case when x.began_at = d.began_at and x.step = d.step then d.awaited_at end,
-      message_id = x.message_id, claim = x.claim, attempts = x.attempts, settled = x.settled, held = x.held, answers = null,
+      message_id = x.message_id, bound_to = case when x.message_id = d.message_id then d.bound_to end, claim = x.claim, attempts = x.attempts, settled = x.settled, held = x.held, answers = null,
       -- The contact is locked: all that was answered for it has a row by now. One that asks again goes on waiting for the first row.
       asked_outbox_id = case when x.asks then coalesce(
         case when d.step = x.step and d.began_at = x.began_at then d.asked_outbox_id end,

@@ -1,6 +1,7 @@
 /** Caches the versions of published campaigns, which never change. */
 import type { Definition } from '../../../rules/campaigns/definition.ts'
-import { valuesIn } from '../../../rules/campaigns/walk-steps.ts'
+import type { SendStep } from '../../../rules/campaigns/steps.ts'
+import { valuesIn, walkSteps } from '../../../rules/campaigns/walk-steps.ts'
 import type { MessageChannel } from '../../../rules/messages/message-channel.ts'
 import type { Queryable } from '../../../stores/postgres.ts'
 import { type VersionKey, readVersion } from '../../versions.ts'
@@ -12,6 +13,8 @@ export interface Version {
   definition: Definition
   /** Channels of its messages. */
   channels: readonly MessageChannel[]
+  /** Its messages. */
+  sends: readonly SendStep[]
   /** Events that its steps wait for. */
   awaited: readonly string[]
   hasBranches: boolean
@@ -45,6 +48,7 @@ function digest(definition: Definition | null): Version | null {
   return {
     definition,
     channels: [...new Set(valuesIn(steps, 'channel'))],
+    sends: walkSteps(steps).flatMap(({ step }) => (step.type === 'send' ? [step] : [])),
     awaited: [...new Set(valuesIn(steps, 'event'))],
     hasBranches: valuesIn(steps, 'rule').length > 0,
   }

@@ -1,67 +1,70 @@
-/** Turns of channels with a limit, for a claim or for the test of a campaign. A paused channel gives no turns. */
+/** Turns of senders with a limit, for a claim or for the test of a campaign. A paused sender gives no turns. */
 import type { HeldBy } from '../../../rules/campaigns/checked-send.ts'
 import { type ChannelLimits, type ChannelUse, UNUSED, takeTurn } from '../../../rules/campaigns/channel-limits.ts'
-import { knownZone } from '../../../rules/campaigns/local-time.ts'
-import type { ChannelKey } from '../../../messages/channels/channels.ts'
+import { DEFAULT_SENDER, type SenderKey } from '../../../messages/channels/channels.ts'
 import { OPENING_LOCK } from '../../../messages/channels/opening-lock.ts'
-import type { MessageChannel } from '../../../rules/messages/message-channel.ts'
 import type { Queryable } from '../../../stores/postgres.ts'
+import { type FoundSender, connectionOf } from './find-senders.ts'
 
-/** The reason for a delay, and its end in epoch milliseconds. Null: the message may be sent. */
-export type TakeTurn = (asked: {
-  businessId: string
-  channel: MessageChannel
+/** The reason for a delay, and its end in epoch milliseconds. */
+export interface Held {
+  until: number
+  heldBy: HeldBy
+}
+
+export interface AskedTurn {
+  /** See `connectionOf`. */
+  connection: SenderKey
+  /** The connection that waits in its place: its end of a pause ends the delay, too. */
+  insteadOf?: SenderKey | undefined
   /** True when the message had a place in the queue, and its turn has come. */
   isQueued: boolean
+  isMarketing: boolean
   now: number
-}) => { until: number; heldBy: HeldBy } | null
+}
 
-/** Milliseconds until messages that wait for a paused channel are checked again. A resume makes them due earlier. */
+/** Milliseconds until messages that wait for a paused sender are checked again. A resume makes them due earlier. */
 export const PAUSED_LOOK_MS = 3_600_000
-/** The same for a channel that is being opened: whether it was opened is known soon. */
+/** The same for a sender that is being opened: whether it was opened is known soon. */
 const OPENING_LOOK_MS = 1000
 
-export interface ChannelTurns {
-  take: TakeTurn
+export interface SenderTurns {
+  isPaused(connection: SenderKey): boolean
+  /** Null: the message may be sent. */
+  take(asked: AskedTurn): Held | null
   /** Writes the turns that were taken. */
   store(): Promise<void>
 }
 
-/** A channel that has settings. */
-interface FoundChannel extends ChannelLimits, ChannelKey {
+interface LimitedSender extends SenderKey {
+  limits: ChannelLimits
   zone: string
-  isPaused: boolean
-}
-
-interface LimitedChannel extends FoundChannel {
   use: ChannelUse
   isChanged: boolean
 }
 
 /**
- * Locks the counters of the channels until the end of the transaction, so that claims of other workers for the same
- * channel wait. The rows are locked in order, and after everything else, so that no claim waits while it holds them.
+ * Locks the counters of the connections until the end of the transaction, so that claims of other workers for the same
+ * sender wait. The rows are locked in order, and after everything else, so that no claim waits while it holds them.
  */
-export async function openTurns(tx: Queryable, channels: readonly ChannelKey[]): Promise<ChannelTurns> {
-  const found = await findChannels(tx, channels)
-  const withLimits = found.filter(({ perSecond, dailyBudget }) => perSecond !== null || dailyBudget !== null)
-  const uses = withLimits.length === 0 ? new Map<string, ChannelUse>() : await lockUses(tx, withLimits)
-  const limited = new Map<string, LimitedChannel>(
-    withLimits.map((one) => [nameOf(one), { ...one, use: uses.get(nameOf(one)) ?? UNUSED, isChanged: false }]),
-  )
-  const paused = await lockPaused(
-    tx,
-    found.filter(({ isPaused }) => isPaused),
-  )
+export async function openTurns(tx: Queryable, senders: readonly FoundSender[]): Promise<SenderTurns> {
+  const found = new Map(senders.map((one) => [nameOf(connectionOf(one)), one]))
+  const all = [...found.values()]
+  const withLimits = all.filter(({ perSecond, dailyBudget }) => perSecond !== null || dailyBudget !== null)
+  const uses =
+    withLimits.length === 0 ? new Map<string, ChannelUse>() : await lockUses(tx, withLimits.map(connectionOf))
+  const limited = new Map<string, LimitedSender>(withLimits.map((one) => limitedBy(one, uses)))
+  const paused = await lockPaused(tx, all.filter(({ isPaused }) => isPaused).map(connectionOf))
   return {
-    take({ businessId, channel, isQueued, now }) {
-      const lookMs = paused.get(nameOf({ businessId, channel }))
-      if (lookMs !== undefined) return { until: now + lookMs, heldBy: { type: 'channel_paused', channel } }
-      const one = limited.get(nameOf({ businessId, channel }))
+    isPaused: (connection) => paused.has(nameOf(connection)),
+    take({ connection, insteadOf, isQueued, isMarketing, now }) {
+      const lookMs = paused.get(nameOf(connection))
+      if (lookMs !== undefined) return { until: now + lookMs, heldBy: heldByPause(connection, insteadOf) }
+      const one = limited.get(nameOf(connection))
       if (one === undefined) return null
-      const { turn, use } = takeTurn(one.use, one, { now, zone: one.zone, isQueued })
+      const { turn, use } = takeTurn(one.use, one.limits, { now, zone: one.zone, isQueued, isMarketing })
       Object.assign(one, { use, isChanged: true })
-      return turn.kind === 'taken' ? null : { until: turn.until, heldBy: heldBy(one, turn.by) }
+      return turn.kind === 'taken' ? null : { until: turn.until, heldBy: heldByLimit(one, turn.by) }
     },
     async store() {
       const changed = [...limited.values()].filter(({ isChanged }) => isChanged)
@@ -70,53 +73,56 @@ export async function openTurns(tx: Queryable, channels: readonly ChannelKey[]):
   }
 }
 
-const nameOf = ({ businessId, channel }: ChannelKey): string => `${businessId} ${channel}`
-
-function heldBy({ channel, perSecond, dailyBudget }: FoundChannel, by: 'per_second' | 'daily_budget'): HeldBy {
-  return by === 'per_second'
-    ? { type: by, channel, perSecond: perSecond ?? 0 }
-    : { type: by, channel, dailyBudget: dailyBudget ?? 0 }
+function limitedBy(one: FoundSender, uses: ReadonlyMap<string, ChannelUse>): [string, LimitedSender] {
+  const { perSecond, dailyBudget, reserve, zone } = one
+  const connection = connectionOf(one)
+  const name = nameOf(connection)
+  const limits = { perSecond, dailyBudget, reserve }
+  return [name, { ...connection, limits, zone, use: uses.get(name) ?? UNUSED, isChanged: false }]
 }
 
-async function findChannels(tx: Queryable, channels: readonly ChannelKey[]): Promise<FoundChannel[]> {
-  const used = new Set(channels.map(nameOf))
-  const businesses = [...new Set(channels.map(({ businessId }) => businessId))]
-  const found = await tx<(FoundChannel & { timezone: string })[]>`
-    select c.business_id as "businessId", c.channel, c.per_second as "perSecond", c.daily_budget as "dailyBudget", b.timezone,
-      c.paused_at is not null as "isPaused"
-    from channels c join businesses b on b.id = c.business_id
-    where c.business_id = any (${`{${businesses.join(',')}}`}::uuid[])`
-  return found
-    .filter((one) => used.has(nameOf(one)))
-    .map(({ timezone, ...one }) => ({ ...one, zone: knownZone(timezone) }))
+const nameOf = ({ businessId, channel, sender }: SenderKey): string => `${businessId} ${channel} ${sender}`
+const rowOf = ({ businessId, channel, sender }: SenderKey) => ({ business_id: businessId, channel, key: sender })
+
+/** The sender `default` goes without saying. */
+const named = ({ sender }: SenderKey): { sender?: string } => (sender === DEFAULT_SENDER ? {} : { sender })
+
+function heldByLimit({ limits, ...key }: LimitedSender, by: 'per_second' | 'daily_budget'): HeldBy {
+  const { channel } = key
+  return by === 'per_second'
+    ? { type: by, channel, perSecond: limits.perSecond ?? 0, ...named(key) }
+    : { type: by, channel, dailyBudget: limits.dailyBudget ?? 0, ...named(key) }
+}
+
+function heldByPause(connection: SenderKey, insteadOf: SenderKey | undefined): HeldBy {
+  const { channel } = connection
+  if (insteadOf === undefined) return { type: 'channel_paused', channel, ...named(connection) }
+  return { type: 'channel_paused', channel, ...named(insteadOf), fallback: connection.sender }
 }
 
 /**
- * Prevents the paused channels from being opened until the end of the transaction: a resume waits for it, and then
- * releases what the pause holds. A channel that is being opened still counts as paused, because it may get other
- * settings. Returns the milliseconds until the messages of each channel are checked again.
+ * Prevents the paused senders from being opened until the end of the transaction: a resume waits for it, and then
+ * releases what the pause holds. A sender that is being opened still counts as paused, because it may get other
+ * settings. Returns the milliseconds until the messages of each sender are checked again.
  */
-async function lockPaused(tx: Queryable, paused: readonly FoundChannel[]): Promise<ReadonlyMap<string, number>> {
+async function lockPaused(tx: Queryable, paused: readonly SenderKey[]): Promise<ReadonlyMap<string, number>> {
   if (paused.length === 0) return new Map()
-  const asked = JSON.stringify(paused.map(({ businessId, channel }) => ({ business_id: businessId, channel })))
-  const locked = await tx<ChannelKey[]>`
-    select c.business_id as "businessId", c.channel
-    from json_to_recordset(${asked}::text::json) as c (business_id uuid, channel text)
+  const asked = JSON.stringify(paused.map(rowOf))
+  const locked = await tx<SenderKey[]>`
+    select c.business_id as "businessId", c.channel, c.key as sender
+    from json_to_recordset(${asked}::text::json) as c (business_id uuid, channel text, key text)
     where pg_try_advisory_xact_lock_shared(${tx.unsafe(OPENING_LOCK)})`
   const isLocked = new Set(locked.map(nameOf))
-  // Read again, because a channel may have been opened since it was found.
-  const found = await findChannels(tx, paused)
-  return new Map(
-    found.flatMap((one) => {
-      const name = nameOf(one)
-      return one.isPaused ? [[name, isLocked.has(name) ? PAUSED_LOOK_MS : OPENING_LOOK_MS]] : []
-    }),
-  )
+  // Read again, because a sender may have been opened since it was found.
+  const still = await tx<SenderKey[]>`
+    select c.business_id as "businessId", c.channel, c.key as sender
+    from json_to_recordset(${asked}::text::json) as x (business_id uuid, channel text, key text)
+    join senders c on c.business_id = x.business_id and c.channel = x.channel and c.key = x.key
+    where c.paused_at is not null`
+  return new Map(still.map(nameOf).map((name) => [name, isLocked.has(name) ? PAUSED_LOOK_MS : OPENING_LOOK_MS]))
 }
 
-interface UseRow {
-  businessId: string
-  channel: MessageChannel
+interface UseRow extends SenderKey {
   second: number
   sentInSecond: number
   dayEndsAt: number
@@ -127,20 +133,23 @@ interface UseRow {
   lateTaken: number
 }
 
-async function lockUses(tx: Queryable, limited: readonly FoundChannel[]): Promise<ReadonlyMap<string, ChannelUse>> {
-  const asked = JSON.stringify(limited.map(({ businessId, channel }) => ({ business_id: businessId, channel })))
+async function lockUses(tx: Queryable, limited: readonly SenderKey[]): Promise<ReadonlyMap<string, ChannelUse>> {
+  const asked = JSON.stringify(limited.map(rowOf))
   await tx`
-    insert into channel_use (business_id, channel)
-    select x.business_id, x.channel from json_to_recordset(${asked}::text::json) as x (business_id uuid, channel text)
-    where not exists (select from channel_use u where u.business_id = x.business_id and u.channel = x.channel)
-    order by 1, 2 on conflict do nothing`
+    insert into sender_use (business_id, channel, sender)
+    select x.business_id, x.channel, x.key
+    from json_to_recordset(${asked}::text::json) as x (business_id uuid, channel text, key text)
+    where not exists (
+      select from sender_use u where u.business_id = x.business_id and u.channel = x.channel and u.sender = x.key
+    )
+    order by 1, 2, 3 on conflict do nothing`
   const rows = await tx<UseRow[]>`
-    select u.business_id as "businessId", u.channel, u.second, u.sent_in_second as "sentInSecond",
+    select u.business_id as "businessId", u.channel, u.sender, u.second, u.sent_in_second as "sentInSecond",
       u.day_ends_at as "dayEndsAt", u.sent_in_day as "sentInDay", u.queue_second as "queueSecond", u.queue_taken as "queueTaken",
       u.late_second as "lateSecond", u.late_taken as "lateTaken"
-    from json_to_recordset(${asked}::text::json) as x (business_id uuid, channel text)
-    join channel_use u on u.business_id = x.business_id and u.channel = x.channel
-    order by u.business_id, u.channel for update of u`
+    from json_to_recordset(${asked}::text::json) as x (business_id uuid, channel text, key text)
+    join sender_use u on u.business_id = x.business_id and u.channel = x.channel and u.sender = x.key
+    order by u.business_id, u.channel, u.sender for update of u`
   return new Map(
     rows.map(({ second, sentInSecond, dayEndsAt, sentInDay, ...row }) => {
       const queue = { second: row.queueSecond, taken: row.queueTaken }
@@ -150,10 +159,9 @@ async function lockUses(tx: Queryable, limited: readonly FoundChannel[]): Promis
   )
 }
 
-async function storeUses(tx: Queryable, changed: readonly LimitedChannel[]): Promise<void> {
-  const rows = changed.map(({ businessId, channel, use: { queue, late, ...use } }) => ({
-    business_id: businessId,
-    channel,
+async function storeUses(tx: Queryable, changed: readonly LimitedSender[]): Promise<void> {
+  const rows = changed.map(({ use: { queue, late, ...use }, ...key }) => ({
+    ...rowOf(key),
     second: use.second,
     sent_in_second: use.sentInSecond,
     day_ends_at: use.dayEndsAt,
@@ -164,11 +172,11 @@ async function storeUses(tx: Queryable, changed: readonly LimitedChannel[]): Pro
     late_taken: late.taken,
   }))
   await tx`
-    update channel_use u set second = x.second, sent_in_second = x.sent_in_second, day_ends_at = x.day_ends_at,
+    update sender_use u set second = x.second, sent_in_second = x.sent_in_second, day_ends_at = x.day_ends_at,
       sent_in_day = x.sent_in_day, queue_second = x.queue_second, queue_taken = x.queue_taken, late_second = x.late_second,
       late_taken = x.late_taken
-    from json_to_recordset(${JSON.stringify(rows)}::text::json) as x (business_id uuid, channel text, second bigint,
+    from json_to_recordset(${JSON.stringify(rows)}::text::json) as x (business_id uuid, channel text, key text, second bigint,
       sent_in_second bigint, day_ends_at bigint, sent_in_day bigint, queue_second bigint, queue_taken bigint, late_second bigint,
       late_taken bigint)
-    where u.business_id = x.business_id and u.channel = x.channel`
+    where u.business_id = x.business_id and u.channel = x.channel and u.sender = x.key`
 }

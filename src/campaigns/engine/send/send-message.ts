@@ -29,20 +29,18 @@ export async function sendMessage(
   } finally {
     await gather?.()
   }
-  if ('kind' in made) return { outcome: made, provider: null, rendered: null }
+  if ('kind' in made) return { outcome: made, provider: null, from: null, rendered: null }
   const { version, values } = made
-  const { businessId, since } = claimed
+  const { businessId, since, sender } = claimed
   // Links in the stored rendering have no effect.
   const rendered = { version, values: { ...values, ...inertLinks(deps.config) } }
   try {
     const outgoing = await outgoingOf(deps, claimed, made)
-    return {
-      ...(await deps.transports.send({ businessId, channel: outgoing.channel, since }, outgoing, signal)),
-      rendered,
-    }
+    const key = { businessId, channel: outgoing.channel, sender: sender.sender, since }
+    return { ...(await deps.transports.send(key, outgoing, signal)), rendered }
   } catch (error) {
     // An operator has to enter the secrets again.
-    if (error instanceof SealError) return { outcome: later(error.message), provider: null, rendered }
+    if (error instanceof SealError) return { outcome: later(error.message), provider: null, from: null, rendered }
     throw error
   }
 }

@@ -1,5 +1,7 @@
-/** Transports of the recently used channels, with their open connections. */
-import { type ChannelKey, type StoredChannel, loadChannel, openSetup } from '../../../messages/channels/channels.ts'
+/** Transports of the recently used senders, with their open connections. */
+import { type SenderKey, type StoredChannel, connectionOf, loadSender } from '../../../messages/channels/channels.ts'
+import { fromOf } from '../../../messages/channels/sender-address.ts'
+import { openSetup } from '../../../messages/channels/sender-secrets.ts'
 import type { OutgoingMessage, SendOutcome, Transport, TransportDeps } from '../../../messages/channels/provider.ts'
 import { requireProvider } from '../../../messages/channels/providers.ts'
 import { reachableUrl } from '../../../messages/callbacks/reachable-url.ts'
@@ -7,18 +9,20 @@ import type { Config } from '../../../config.ts'
 import { type MessageKey, loadMessageKey } from '../../../messages/message-key.ts'
 
 export interface Sent {
-  provider: string
+  provider: string | null
+  /** The address that it was sent from. */
+  from: string | null
   outcome: SendOutcome
 }
 
-export interface ClaimedChannel extends ChannelKey {
+export interface ClaimedSender extends SenderKey {
   /** When the message was claimed, by `performance.now()`. */
   since: number
 }
 
 export interface Transports {
-  /** Throws SealError when the secrets of the channel cannot be decrypted. */
-  send(key: ClaimedChannel, message: OutgoingMessage, signal: AbortSignal): Promise<Sent>
+  /** Throws SealError when the secrets of the sender cannot be decrypted. */
+  send(key: ClaimedSender, message: OutgoingMessage, signal: AbortSignal): Promise<Sent>
   /** Closes transports that were not used lately. */
   closeIdle(): void
   /** Call it when no message is in flight. */
@@ -26,15 +30,16 @@ export interface Transports {
 }
 
 interface Opened {
-  revision: string | null
+  revision: string
   provider: string
+  from: string | null
   transport: Transport
   inFlight: number
   usedAt: number
 }
 
 const IDLE_MS = 60_000
-/** Milliseconds for which the messages that were claimed before it share a read of their channel. */
+/** Milliseconds for which the messages that were claimed before it share a read of their sender. */
 const SHARED_MS = 1000
 
 interface TransportsDeps extends Omit<TransportDeps, 'callbackUrl'> {
@@ -43,7 +48,7 @@ interface TransportsDeps extends Omit<TransportDeps, 'callbackUrl'> {
 
 export function createTransports(deps: TransportsDeps): Transports {
   const opened = new Map<string, Opened>()
-  const reads = new Map<string, { at: number; answer: Promise<StoredChannel> }>()
+  const reads = new Map<string, { at: number; answer: Promise<StoredChannel | null> }>()
   /** Transports that were replaced while messages were in flight. */
   const retired = new Set<Opened>()
 
@@ -52,18 +57,21 @@ export function createTransports(deps: TransportsDeps): Transports {
     if (one.inFlight === 0) one.transport.close()
     else retired.add(one)
   }
-  const open = (key: ChannelKey, stored: StoredChannel, messageKey: MessageKey): Opened => {
+  const open = (key: SenderKey, stored: StoredChannel, messageKey: MessageKey): Opened => {
     const name = nameOf(key)
     const known = opened.get(name)
-    if (known?.revision === stored.revision && known.provider === stored.provider) return known
+    const revision = `${stored.revision} ${stored.viaRevision}`
+    if (known?.revision === revision && known.provider === stored.provider) return known
     if (known) retire(name, known)
     const provider = requireProvider(stored.provider)
-    const url = reachableUrl(deps.config, messageKey, { ...key, provider: provider.name })
-    const setup = openSetup(key, stored, deps.config.secretsKey)
+    const connection = connectionOf(key.businessId, stored)
+    const url = reachableUrl(deps.config, messageKey, { ...connection, provider: provider.name })
+    const setup = openSetup(connection, stored, deps.config.secretsKey)
     const transport = provider.open(setup, { ...deps, ...(url !== null && { callbackUrl: url }) })
     const one = {
-      revision: stored.revision,
+      revision,
       provider: provider.name,
+      from: fromOf(stored),
       transport,
       inFlight: 0,
       usedAt: performance.now(),
@@ -73,27 +81,29 @@ export function createTransports(deps: TransportsDeps): Transports {
   }
 
   /**
-   * Reads the channel as it was after the message was claimed, so that it has every change that was answered before. A
+   * Reads the sender as it was after the message was claimed, so that it has every change that was answered before. A
    * newer read serves older claims, too. When a shared read fails, each message reads by itself.
    */
-  const read = ({ since, ...key }: ClaimedChannel): Promise<StoredChannel> => {
+  const read = ({ since, ...key }: ClaimedSender): Promise<StoredChannel | null> => {
     const name = nameOf(key)
     const now = performance.now()
     let shared = reads.get(name)
     if (!shared || shared.at < since || now - shared.at >= SHARED_MS) {
-      shared = { at: now, answer: loadChannel(deps.sql, key) }
+      shared = { at: now, answer: loadSender(deps.sql, key) }
       reads.set(name, shared)
     }
-    return shared.answer.catch(() => loadChannel(deps.sql, key))
+    return shared.answer.catch(() => loadSender(deps.sql, key))
   }
 
   return {
     async send(key, message, signal) {
       const messageKey = await loadMessageKey(deps.sql)
-      const one = open(key, await read(key), messageKey)
+      const stored = await read(key)
+      if (stored === null) return { provider: null, from: null, outcome: GONE }
+      const one = open(key, stored, messageKey)
       one.inFlight += 1
       try {
-        return { provider: one.provider, outcome: await one.transport.send(message, signal) }
+        return { provider: one.provider, from: one.from, outcome: await one.transport.send(message, signal) }
       } finally {
         one.inFlight -= 1
         one.usedAt = performance.now()
@@ -111,4 +121,7 @@ export function createTransports(deps: TransportsDeps): Transports {
   }
 }
 
-const nameOf = ({ businessId, channel }: ChannelKey): string => `${businessId} ${channel}`
+/** The next claim finds another one. */
+const GONE: SendOutcome = { kind: 'temporary', reason: 'the sender was deleted' }
+
+const nameOf = ({ businessId, channel, sender }: SenderKey): string => `${businessId} ${channel} ${sender}`

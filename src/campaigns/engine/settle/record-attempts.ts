@@ -8,14 +8,21 @@ export interface AttemptRecord {
   enrolmentId: string
   messageId: string
   channel: MessageChannel
+  /** The sender whose connection it took. */
+  sender: string
   claim: string
   /** False: another attempt follows. */
   isFinal: boolean
   /** State of the message from `at` on. */
   state: string
   reason: MessageReason | null
-  /** What counts towards a pause of the channel. `refused`: refused because of the sender. Null: it does not count. */
-  judged: 'refused' | 'other' | null
+  /**
+   * What counts towards a pause of the sender. `refused`: refused because of the sender. `unreached`: no connection came
+   * about. `reached`: one did, and another attempt follows. Null: it does not count.
+   */
+  judged: 'refused' | 'other' | 'unreached' | 'reached' | null
+  /** It may have been handed over, and another attempt follows: no other sender may send it. */
+  isBound: boolean
   /** Key of the report that a refusal of the provider stands for. Null: the provider has not refused the message. */
   reported: string | null
   at: number
@@ -24,6 +31,8 @@ export interface AttemptRecord {
   /** The provider's own words. */
   detail: string | null
   provider: string | null
+  /** The address that it was sent from. */
+  sentFrom: string | null
   providerMessageId: string | null
   templateVersion: number | null
   /** The values with which it was rendered, as JSON text. */
@@ -46,6 +55,9 @@ export async function recordAttempts(sql: Queryable, records: readonly AttemptRe
     enrolment_id: record.enrolmentId,
     message_id: record.messageId,
     channel: record.channel,
+    sender: record.sender,
+    is_bound: record.isBound,
+    sent_from: record.sentFrom,
     claim: record.claim,
     is_final: record.isFinal,
     state: record.state,
@@ -63,7 +75,8 @@ export async function recordAttempts(sql: Queryable, records: readonly AttemptRe
   const done = await sql<{ place: number }[]>`
     with x as materialized (
       select * from json_to_recordset(${JSON.stringify(rows)}::text::json) as x (place integer, business_id uuid, enrolment_id uuid,
-        message_id uuid, channel text, claim uuid, is_final boolean, state text, reason text, judged text, reported text, at bigint, due_at bigint, detail text,
+        message_id uuid, channel text, sender text, is_bound boolean, sent_from text, claim uuid, is_final boolean, state text, reason text,
+        judged text, reported text, at bigint, due_at bigint, detail text,
         provider text, provider_message_id text, template_version integer, "values" text)
     ),
     waiting as materialized (
@@ -83,7 +96,8 @@ export async function recordAttempts(sql: Queryable, records: readonly AttemptRe
           then m.states || jsonb_build_array(jsonb_build_object('state', x.state, 'at', x.at)) else m.states end,
         -- A message without an outcome has no reports.
         reports = case when x.reported is null then m.reports else jsonb_build_array(x.reported) end,
-        sent_at = case when x.state = 'sent' then x.at end, provider = x.provider,
+        sent_at = case when x.state = 'sent' then x.at end, provider = x.provider, sent_from = x.sent_from,
+        retried = m.retried or not x.is_final,
         template_version = coalesce(x.template_version, m.template_version),
         detail = case when m.contact_id is not null then x.detail end,
         provider_message_id = case when m.contact_id is not null then x.provider_message_id end,
@@ -92,12 +106,13 @@ export async function recordAttempts(sql: Queryable, records: readonly AttemptRe
         kept = m.kept or (m.contact_id is not null and x."values" is not null)
       from claimed x
       where m.ctid = x.tid
-      returning x.place, x.business_id, x.channel, x.at, x.judged
+      returning x.place, x.business_id, x.channel, x.sender, x.at, x.judged
     ),
     gone_on as (
       update due_steps d set
         claim = null, due_at = x.due_at, settled = d.settled or x.is_final,
         message_id = case when not x.is_final then d.message_id end,
+        bound_to = case when x.is_final then null when x.is_bound then x.sender else d.bound_to end,
         attempts = case when x.is_final then 0 else d.attempts end
       from waiting x
       where d.ctid = x.tid and (
@@ -109,10 +124,12 @@ export async function recordAttempts(sql: Queryable, records: readonly AttemptRe
       returning x.place
     ),
     counted as (
-      insert into channel_outcomes (business_id, channel, at, messages, refused)
-      select business_id, channel, at, count(*), count(*) filter (where judged = 'refused')
+      insert into channel_outcomes (business_id, channel, sender, at, messages, refused, unreached, reached)
+      select business_id, channel, sender, at, count(*) filter (where judged in ('refused', 'other')),
+        count(*) filter (where judged = 'refused'), count(*) filter (where judged = 'unreached'),
+        count(*) filter (where judged = 'reached')
       from recorded where judged is not null
-      group by business_id, channel, at
+      group by business_id, channel, sender, at
     )
     select place from gone_on where place = any (array(select place from recorded))`
   const places = new Set(done.map(({ place }) => place))

@@ -90,8 +90,8 @@ async function store(deps: EngineDeps, record: AttemptRecord, suppression: NewSu
 }
 
 function recordOf(
-  { businessId, enrolmentId, messageId, step, claim }: ClaimedSend,
-  { outcome, provider, rendered }: Attempt,
+  { businessId, enrolmentId, messageId, step, claim, sender }: ClaimedSend,
+  { outcome, provider, from, rendered }: Attempt,
   { settled, now }: { settled: Settled; now: number },
 ): AttemptRecord {
   const isFinal = settled.state !== 'retry'
@@ -100,16 +100,19 @@ function recordOf(
     enrolmentId,
     messageId,
     channel: step.channel,
+    sender: sender.connection,
     claim,
     isFinal,
     state: isFinal ? settled.state : 'claimed',
     reason: isFinal ? settled.reason : null,
-    judged: isFinal ? judgedAs({ outcome, provider }) : null,
+    judged: judgedAs({ outcome, provider }, isFinal),
+    isBound: !isFinal && contactOf(outcome) === 'written',
     reported: isFinal ? reportedAs({ outcome, provider }) : null,
     at: now,
     dueAt: isFinal ? now : settled.at,
     detail: outcome.reason === undefined ? null : showWords(outcome.reason),
     provider,
+    sentFrom: from,
     templateVersion: rendered?.version ?? null,
     values: rendered && JSON.stringify(sanitiseJson(rendered.values).value),
     providerMessageId: 'providerMessageId' in outcome ? (outcome.providerMessageId ?? null) : null,
@@ -117,10 +120,18 @@ function recordOf(
 }
 
 /** Messages that never reached a provider, or a provider that stores everything, say nothing about the sender. */
-function judgedAs({ outcome, provider }: Pick<Attempt, 'outcome' | 'provider'>): AttemptRecord['judged'] {
-  if (provider === null || provider === DEFAULT_PROVIDER.name) return null
+function judgedAs(
+  { outcome, provider }: Pick<Attempt, 'outcome' | 'provider'>,
+  isFinal: boolean,
+): AttemptRecord['judged'] {
+  if (provider === null || provider === DEFAULT_PROVIDER.name || outcome.kind === 'template_failed') return null
+  if (contactOf(outcome) === 'untried') return isFinal ? 'other' : null
+  if (contactOf(outcome) === 'none') return 'unreached'
+  if (!isFinal) return 'reached'
   return outcome.kind === 'refused' && (outcome.blame ?? 'sender') === 'sender' ? 'refused' : 'other'
 }
+
+const contactOf = (outcome: Attempt['outcome']) => ('contact' in outcome ? outcome.contact : undefined)
 
 function reportedAs({ outcome, provider }: Pick<Attempt, 'outcome' | 'provider'>): string | null {
   if (outcome.kind !== 'refused' || provider === null) return null

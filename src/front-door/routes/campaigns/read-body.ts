@@ -17,7 +17,7 @@ import { CheckedCampaignSchema, CheckedChangeSchema } from './schemas.ts'
 
 const checkCampaign = compileCheck(CheckedCampaignSchema)
 const checkChange = compileCheck(CheckedChangeSchema)
-const DEFINED = ['steps', 'quietHours', 'caps', 'holdOut', 'tracking'] as const
+const DEFINED = ['steps', 'quietHours', 'caps', 'holdOut', 'tracking', 'senders'] as const
 
 type Sent = Static<typeof CheckedCampaignSchema>
 

@@ -14,6 +14,7 @@ const UNSET_EXAMPLE = {
   provider: 'log',
   perSecond: null,
   dailyBudget: null,
+  reserve: 0,
   secrets: [],
   updatedAt: null,
   pausedAt: null,

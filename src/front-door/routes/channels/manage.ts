@@ -1,8 +1,14 @@
 /** Reads channels, sets them up, and tests them. */
-import { type StoredChannel, listChannels, loadChannel } from '../../../messages/channels/channels.ts'
-import { checkSender } from '../../../messages/channels/check-sender.ts'
+import {
+  type StoredChannel,
+  type StoredCheck,
+  connectionOf,
+  listChannels,
+  loadChannel,
+} from '../../../messages/channels/channels.ts'
+import { checkAndKeep } from '../../../messages/channels/keep-check.ts'
 import { listLoggedMessages } from '../../../messages/channels/logged-messages.ts'
-import { resumeChannel } from '../../../messages/channels/pause-channel.ts'
+import { resumeSender } from '../../../messages/channels/pause-channel.ts'
 import { removeChannel, saveChannel } from '../../../messages/channels/save-channel.ts'
 import { MAX_TESTS_A_DAY, sendTest } from '../../../messages/channels/send-test.ts'
 import { showChannels } from '../../../messages/channels/show-channel.ts'
@@ -74,20 +80,32 @@ export async function deleteChannel(app: AppContext, context: RequestContext, pr
 
 export async function postResume(app: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {
   const key = keyOf(context, principal)
-  await resumeChannel(app.sql, { ...key, actor: principal.actor }, app.now())
+  const sender = connectionOf(key.businessId, await loadChannel(app.sql, key))
+  await resumeSender(app.sql, { ...sender, actor: principal.actor }, app.now())
   return { message: RESUMED, data: await show(app, principal, await loadChannel(app.sql, key)) }
 }
 
-export async function postTest(app: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {
-  const { business, actor } = principal
-  const { channel } = keyOf(context, principal)
+export const postTest = (app: AppContext, context: RequestContext, principal: Principal): Promise<Reply> =>
+  testSender(app, context, principal, keyOf(context, principal))
+
+/** `sender`: absent for the default one of the channel. */
+export async function testSender(
+  app: AppContext,
+  context: RequestContext,
+  { business, actor }: Principal,
+  { channel, sender }: { channel: MessageChannel; sender?: string },
+): Promise<Reply> {
   const { body } = await receiveBody(app, context, business, BODY_LIMITS.single)
   const { to, language, ...sent } = requireBody(checkTest(body))
   const templateId = requireId(sent.templateId, templateNotFound)
   const contactId = requireId(sent.contactId, contactNotFound)
   await acquireSlot(app.slots.test, context, business.id)
   const tested = await withSealErrors(() =>
-    sendTest(app, { business, actor, channel }, { to, templateId, contactId, language }),
+    sendTest(
+      app,
+      { business, actor, channel, ...(sender !== undefined && { sender }) },
+      { to, templateId, contactId, language },
+    ),
   )
   switch (tested.kind) {
     case 'faults':
@@ -96,6 +114,8 @@ export async function postTest(app: AppContext, context: RequestContext, princip
       throw templateNotFound()
     case 'contact_not_found':
       throw contactNotFound()
+    case 'sender_not_found':
+      throw senderNotFound()
     case 'too_many':
       throw new RequestError('limit_reached', { reason: faultOf('', 'tests_a_day', { max: MAX_TESTS_A_DAY }) })
     case 'tested': {
@@ -117,14 +137,24 @@ export async function withSealErrors<Result>(work: () => Promise<Result>): Promi
 }
 
 export async function postCheck(app: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {
-  const { business } = principal
   const key = keyOf(context, principal)
+  const { at: _, selectors: __, ...found } = await lookUp(app, context, principal, () => loadChannel(app.sql, key))
+  return { message: CHECKED, data: found }
+}
+
+/** Looks up the records of a sender, and keeps what it finds. */
+export async function lookUp(
+  app: AppContext,
+  context: RequestContext,
+  { business }: Principal,
+  load: () => Promise<StoredChannel>,
+): Promise<StoredCheck> {
   const { body } = await receiveBody(app, context, business, BODY_LIMITS.single)
   const { selectors } = requireBody(checkCheck(body))
   await acquireSlot(app.slots.test, context, business.id)
-  const found = await checkSender(resolveTxt, await loadChannel(app.sql, key), selectors)
+  const found = await checkAndKeep({ ...app, resolveTxt }, business.id, await load(), selectors)
   if (found === null) throw invalidRequest([{ ...faultOf('', 'no_sender'), path: 'channel' }])
-  return { message: CHECKED, data: found }
+  return found
 }
 
 export async function getLog({ sql }: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {
@@ -151,4 +181,5 @@ function requireId(sent: string | undefined, notFound: () => RequestError): stri
   return id
 }
 
+export const senderNotFound = () => new RequestError('not_found', { message: 'There is no such sender.' })
 const templateNotFound = () => new RequestError('not_found', { reason: faultOf('', 'no_template') })

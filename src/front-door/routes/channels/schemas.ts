@@ -10,7 +10,7 @@ import { text } from '../body-fields.ts'
 import { closed, dateTime, nextCursor, oneOf, orNull, uuid } from '../reply-fields.ts'
 
 /** Returns the fields without `rule`, which is only for error messages. Stored secrets may be left out of a body. */
-const documented = ({ properties }: TObject, isOptional: boolean): Record<string, TSchema> =>
+export const documented = ({ properties }: TObject, isOptional: boolean): Record<string, TSchema> =>
   Object.fromEntries(
     Object.entries<TSchema>(properties).map(([name, { rule: _, ...field }]) => [
       name,
@@ -56,10 +56,15 @@ export const TestSchema = Type.Object({
 
 const channel = oneOf(MESSAGE_CHANNELS)
 const limit = orNull(Type.Integer({ minimum: 1, description: 'Null: no limit.' }))
-const common = {
+export const common = {
   channel,
   perSecond: limit,
   dailyBudget: limit,
+  reserve: Type.Integer({
+    minimum: 0,
+    maximum: 100,
+    description: 'Percentage of the daily budget that marketing leaves.',
+  }),
   secrets: Type.Array(Type.String(), { description: 'The names of the secrets that are stored.' }),
   updatedAt: orNull(dateTime),
   pausedAt: orNull(
@@ -68,7 +73,7 @@ const common = {
   pauseReason: orNull(Type.String()),
 }
 
-const callback = {
+export const callback = {
   callbackUrl: Type.String({ description: 'Enter it at the provider: it reports there what became of messages.' }),
 }
 

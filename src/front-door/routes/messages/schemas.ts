@@ -31,6 +31,13 @@ export const messageFields = {
   detail: orNull(Type.String({ description: "The provider's own words." })),
   to: orNull(Type.String()),
   provider: orNull(Type.String()),
+  sender: orNull(Type.String({ description: 'Key of the sender. Null for one that was skipped.' })),
+  from: orNull(
+    Type.Object(
+      { address: Type.String(), name: Type.Optional(Type.String()) },
+      { ...closed, description: 'The address that it was sent from. Null: not sent yet, or there is none.' },
+    ),
+  ),
   sentAt: orNull(dateTime),
   states: Type.Array(Type.Object({ state, at: dateTime }, closed), { description: 'In order.' }),
 }

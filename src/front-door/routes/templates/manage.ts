@@ -9,6 +9,7 @@ import {
 import type { Template } from '../../../messages/templates/template.ts'
 import { RequestError } from '../../../errors.ts'
 import { faultOf } from '../../../rules/faults.ts'
+import { isRecord } from '../../../rules/is-record.ts'
 import { languagesWithoutUnsubscribe, warnOfUnsubscribe } from '../../../rules/messages/unsubscribe-link.ts'
 import { languagesWithBareOutput, warnOfBareOutput } from '../../../rules/messages/webhook-json.ts'
 import type { Principal } from '../../access/principal.ts'
@@ -50,7 +51,9 @@ export async function patchTemplate(app: AppContext, context: RequestContext, pr
   const { business, actor } = principal
   const templateId = requireTemplateId(context)
   const { body } = await receiveBody(app, context, business, BODY_LIMITS.batch)
-  const wanted = requireBody(checkChange(body))
+  // The check drops nulls.
+  const isCleared = isRecord(body) && body['sender'] === null
+  const wanted = { ...requireBody(checkChange(body)), ...(isCleared && { sender: null }) }
   if (Object.keys(wanted).length === 0) throw invalidRequest([NOTHING])
   refuseUnclean(wanted.name)
   const updated = await updateTemplate(app, { businessId: business.id, actor }, templateId, wanted)
@@ -109,7 +112,7 @@ function warningsOf({ channel, variants }: StoredTemplate): { warnings?: readonl
 const warn = (say: (path: string, languages: readonly string[]) => string, languages: readonly string[]): string[] =>
   languages.length === 0 ? [] : [say('variants', languages)]
 
-const NOTHING = faultOf('', 'at_least_one', { fields: 'name, variants, defaultLanguage' })
+const NOTHING = faultOf('', 'at_least_one', { fields: 'name, sender, variants, defaultLanguage' })
 
 function refuseUnclean(name: string | undefined): void {
   const issues = uncleanIssues({ name })

@@ -3,7 +3,7 @@ import { Type } from '@sinclair/typebox'
 import { MAX_VARIANTS } from '../../../messages/templates/read-variants.ts'
 import { MESSAGE_CHANNELS, type MessageChannel } from '../../../messages/templates/template.ts'
 import { text } from '../body-fields.ts'
-import { closed, dateTime, nextCursor, oneOf, uuid, warningList } from '../reply-fields.ts'
+import { closed, dateTime, nextCursor, oneOf, orNull, uuid, warningList } from '../reply-fields.ts'
 
 const name = text(1, 256, 'A name for people.', 'Welcome')
 const channel = Type.Unsafe<MessageChannel>({ ...oneOf(MESSAGE_CHANNELS), description: 'How it is sent.' })
@@ -14,10 +14,21 @@ const sentVariants = Type.Record(Type.String(), Type.Record(Type.String(), Type.
 })
 const defaultLanguage = text(1, 64, 'The variant for everyone else.', 'en')
 
-export const NewTemplateSchema = Type.Object({ name, channel, variants: sentVariants, defaultLanguage })
+const sentSender = Type.Optional(
+  orNull(Type.String({ description: 'Key of a sender of the channel. Null: that of the campaign, or the default.' })),
+)
+
+export const NewTemplateSchema = Type.Object({
+  name,
+  channel,
+  sender: sentSender,
+  variants: sentVariants,
+  defaultLanguage,
+})
 
 export const TemplateChangeSchema = Type.Object({
   name: Type.Optional(name),
+  sender: sentSender,
   variants: Type.Optional(sentVariants),
   defaultLanguage: Type.Optional(defaultLanguage),
 })
@@ -42,6 +53,7 @@ const shared = {
   templateId: uuid,
   name: Type.String(),
   channel: oneOf(MESSAGE_CHANNELS),
+  sender: Type.Optional(Type.String({ description: 'Key of its sender, if it names one.' })),
   defaultLanguage: Type.String(),
   version: Type.Integer({ minimum: 1, description: 'Goes up with each change of what is sent.' }),
   createdAt: dateTime,

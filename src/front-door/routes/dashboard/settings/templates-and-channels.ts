@@ -12,6 +12,7 @@ import { queryOf } from '../../../http/read-page.ts'
 import { type BusinessEndpoint, toMemberRoute } from '../../business-endpoint.ts'
 import { channelEndpoints } from '../../channels/endpoints.ts'
 import { closed, uuid } from '../../reply-fields.ts'
+import { senderEndpoints } from '../../senders/endpoints.ts'
 import { suppressionEndpoints } from '../../suppressions/endpoints.ts'
 import { templateEndpoints } from '../../templates/endpoints.ts'
 import { requireTemplate } from '../../templates/manage.ts'
@@ -45,8 +46,9 @@ const UsesData = Type.Object(
   closed,
 )
 
-/** Hides texts of templates, and addresses in the settings of channels, from people who may only see lists. */
-const isShownToAll = ({ method, path }: BusinessEndpoint): boolean => method === 'GET' && path === '/templates'
+/** Hides texts of templates, and addresses in the settings of channels, but not of senders, from people who may only see lists. */
+const isShownToAll = ({ method, path }: BusinessEndpoint): boolean =>
+  method === 'GET' && (path === '/templates' || path.startsWith('/senders'))
 const withTexts = (endpoint: BusinessEndpoint): BusinessEndpoint =>
   endpoint.permission === 'lists:read' && !isShownToAll(endpoint)
     ? { ...endpoint, permission: 'contacts:read' }
@@ -62,7 +64,7 @@ function guarded(endpoint: BusinessEndpoint): DashboardRoute {
 }
 
 export const templateAndChannelRoutes: readonly DashboardRoute[] = [
-  ...[...templateEndpoints, ...channelEndpoints].map(withTexts).map(guarded),
+  ...[...templateEndpoints, ...channelEndpoints, ...senderEndpoints].map(withTexts).map(guarded),
   ...suppressionEndpoints.map(guarded),
   businessRoute({
     method: 'GET',

@@ -44,4 +44,18 @@ export const channels: TextsOf<typeof CHANNEL_FAULTS> = {
   no_provider: 'Für {channel} gibt es den Anbieter {provider} nicht',
   secrets_unopened: 'Die Geheimnisse des Kanals lassen sich nicht öffnen: Geben Sie sie neu ein',
   settings_incomplete: 'Die Einstellungen des Kanals sind nicht vollständig: {field}',
+  sender_key: 'Geben Sie den Schlüssel eines Absenders an: Kleinbuchstaben, Ziffern und _, höchstens {max} Zeichen',
+  sender_of_channel: 'Wählen Sie einen Absender von {channel}',
+  sender_channel: 'Mehrere Kanäle haben einen Absender mit diesem Schlüssel: Geben Sie den Kanal mit ?channel= an',
+  one_sender: 'Dieser Kanal hat nur einen Absender: Browser abonnieren einen einzigen Schlüssel',
+  not_with_via: 'Das gehört zu dem Absender in via',
+  via_own: 'Wählen Sie einen Absender mit eigener Verbindung und mit einer Adresse',
+  other_sender: 'Wählen Sie einen anderen Absender',
+  sender_from: 'Geben Sie ein Objekt mit address und bei E-Mails mit name an',
+  sender_taken: 'Diesen Schlüssel hat schon ein Absender',
+  sender_locked: '{field} eines Absenders ändert sich nie',
+  senders_of_channel: 'Ein Kanal hat höchstens {max} Absender',
+  default_sender:
+    'Der Kanal braucht einen Standardabsender. Setzen Sie ihn zurück, oder machen Sie zuerst einen anderen zum Standard',
+  via_default: 'Ein Absender mit via kann nicht der Standard sein',
 }
