@@ -140,7 +140,7 @@ async function sendOne(
   const headers = unsubscribeHeaders(inertLinks(deps.config))
   const contactId = person?.contactId ?? null
   const message = { messageId, businessId: business.id, channel, contactId, to, message: rendering.message, headers }
-  const { kind: outcome, recipientId, ...said } = await transport.send(message, signal)
+  const { kind: outcome, recipientId, contact: _, ...said } = await transport.send(message, signal)
   // The message is sent. An id that was not kept comes with the next one.
   await afterCommit(() => keepWhatsappId(deps.sql, message, recipientId, deps.now())).catch(() => undefined)
   return { outcome, provider, messageId, ...said }

@@ -74,6 +74,8 @@ const CONSTRAINTS: Record<string, keyof typeof REASONS> = {
   'sender_use.channel_use_channel_check': 'our word',
   'sender_use.sender_use_pkey': 'upserted',
   'senders.channels_channel_check': 'our word',
+  'senders.senders_by_key': 'person',
+  'senders.senders_default': 'person',
   'senders.senders_pkey': 'upserted',
   'contact_visitors.contact_visitors_pkey': 'upserted',
   'contacts.contacts_pkey': 'upserted',

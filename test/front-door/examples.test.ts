@@ -87,12 +87,12 @@ async function addSuppression({ sql }: Service, { businessId }: TestBusiness): P
 
 /** Templates and topics come before what names them. The delete example deletes the copy of the archived campaign. */
 const rankOf = ({ method, path }: Described): number =>
-  method === 'DELETE' ? 2 : method === 'POST' && ['/api/templates', '/api/topics'].includes(path) ? 0 : 1
+  method === 'DELETE' ? 2 : method === 'POST' && ['/api/templates', '/api/topics', '/api/senders'].includes(path) ? 0 : 1
 
 describe('with workers', () => {
   let service: Service
   let business: TestBusiness
-  const ids: Record<string, string> = { channel: 'email', topicKey: 'newsletter' }
+  const ids: Record<string, string> = { channel: 'email', sender: 'receipts', topicKey: 'newsletter' }
   beforeAll(async () => {
     service = await openService({ SECRETS_KEY })
     business = await createBusiness(service.sql)

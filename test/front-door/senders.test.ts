@@ -259,7 +259,7 @@ describe('what names a sender', () => {
       ...more,
     })
   const idOf = (answer: Answer, of: string, name: string) =>
-    (answer.body.data?.[of] as Record<string, string>)[name] ?? ''
+    (answer.body.data?.[of] as Record<string, string> | undefined)?.[name] ?? ''
 
   it('keeps it from being deleted: a template, a campaign until it is archived, and a fallback', async () => {
     await create()

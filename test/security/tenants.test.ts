@@ -102,6 +102,7 @@ async function openTenant(word: string): Promise<Tenant> {
     url: `https://${word}.example/`,
     secret: 'whsec_0123456789abcdef',
   })
+  await said('POST', '/api/senders', { key: senderOf({ word }), channel: 'sms', provider: 'log' })
   await said('POST', '/api/channels/sms/test', { to: '+972501234567', templateId: template?.templateId })
   await said('POST', '/api/suppressions', {
     suppressions: [{ channel: 'email', address: `${word}@x.io`, reason: 'stop' }],
@@ -224,6 +225,12 @@ const ask = as(() => mine.secretKey)
 const askPublishably = as(() => mine.publishableKey)
 const NOT_FOUND = { status: 404, code: 'not_found' }
 const MISMATCH = { status: 403, code: 'business_mismatch' }
+const senderOf = ({ word }: { word: string }): string => `s_${word.toLowerCase().replaceAll(/[^a-z0-9]/g, '')}`
+const theirSender = (method: string, rest = '', json?: object) => ({
+  what: 'the key of a sender',
+  ask: ask(method, () => `/api/senders/${senderOf(theirs)}${rest}`, ...(json === undefined ? [] : [() => json])),
+  ...NOT_FOUND,
+})
 const theirContact =
   (rest = '') =>
   () =>
@@ -921,6 +928,37 @@ const CROSSINGS: Record<string, Crossing[] | null> = {
       ...NOT_FOUND,
     },
   ],
+  'GET /api/senders': [
+    {
+      what: 'a businessId',
+      ask: ask('GET', () => `/api/senders?limit=500&businessId=${theirs.businessId}`),
+      status: 200,
+      data: () => ({
+        senders: expect.arrayContaining([
+          expect.objectContaining({ channel: 'webhook', url: `https://${mine.word}.example/` }),
+        ]) as unknown,
+      }),
+    },
+  ],
+  'POST /api/senders': [
+    {
+      what: 'a sender of theirs as the fallback',
+      ask: ask(
+        'POST',
+        () => '/api/senders',
+        () => ({ key: 'mine', channel: 'sms', provider: 'log', fallback: senderOf(theirs) }),
+      ),
+      status: 400,
+      code: 'invalid_request',
+    },
+  ],
+  'GET /api/senders/:sender': [theirSender('GET')],
+  'PATCH /api/senders/:sender': [theirSender('PATCH', '', { perSecond: 5 })],
+  'DELETE /api/senders/:sender': [theirSender('DELETE')],
+  'POST /api/senders/:sender/pause': [theirSender('POST', '/pause')],
+  'POST /api/senders/:sender/resume': [theirSender('POST', '/resume')],
+  'POST /api/senders/:sender/test': [theirSender('POST', '/test', { to: '+972501234567' })],
+  'POST /api/senders/:sender/check': [theirSender('POST', '/check', {})],
   'GET /api/channels/:channel/log': [
     {
       what: 'a businessId',

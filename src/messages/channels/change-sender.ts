@@ -23,6 +23,7 @@ import { prepareVia } from './prepare-via.ts'
 import { releaseHeld } from './release-held.ts'
 import { type PreparedSender, type SaveDeps, givenLimits, prepareSender, storePrepared } from './save-channel.ts'
 import { auditOf } from './sender-audit.ts'
+import { statusOf } from './show-sender.ts'
 import { type SenderFields, readFields, readNewKey } from './sender-fields.ts'
 import { moveDefault, retireSender } from './store-sender.ts'
 
@@ -89,6 +90,8 @@ export async function updateSender(
     const wanted = { ...fields, settings: mergeSettings(before, fields.settings) }
     const made = isOnlyDefault ? null : await prepare(deps, key, before, wanted)
     if (made !== null && made.kind !== 'prepared') return made
+    const isSame = made?.details.changed.length === 0 && before.revision !== null && statusOf(before) === 'active'
+    if (isSame && !fields.isDefault) return { kind: 'saved', sender: before }
     const stored = await inTransaction(deps.sql, async (tx): Promise<SenderOutcome | 'again' | null> => {
       await lockSenders(tx, businessId)
       if (made === null) return changeDefault(tx, { key, actor, before }, fields)

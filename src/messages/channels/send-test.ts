@@ -93,7 +93,7 @@ export async function sendTest(
   const connection = connectionOf(business.id, stored)
   const provider = requireProvider(stored.provider)
   const setup = openSetup(connection, stored, config.secretsKey)
-  const entryId = await recordTest(sql, { ...key, actor }, { provider: provider.name, ...idsOf(request) })
+  const entryId = await recordTest(sql, { ...key, sender, actor }, { provider: provider.name, ...idsOf(request) })
   if (entryId === null) return { kind: 'too_many' }
   const messageId = uuidv7()
   const url = reachableUrl(config, await loadMessageKey(sql), { ...connection, provider: provider.name })
@@ -108,7 +108,7 @@ export async function sendTest(
       message: rendered.message,
       headers: unsubscribeHeaders(inertLinks(config)),
     }
-    const { recipientId, ...outcome } = await transport.send(message, AbortSignal.timeout(TEST_MS))
+    const { recipientId, contact: _, ...outcome } = await transport.send(message, AbortSignal.timeout(TEST_MS))
     // Without the reason: a provider may name the address in it.
     await recordOutcome(sql, entryId, outcome.kind)
     // The message is sent. An id that was not kept comes with the next one.
@@ -221,7 +221,12 @@ const idsOf = ({ templateId, contactId }: TestRequest) => ({
  */
 async function recordTest(
   sql: Sql,
-  { businessId, channel, actor }: { businessId: string; channel: MessageChannel; actor: Actor },
+  {
+    businessId,
+    channel,
+    sender,
+    actor,
+  }: { businessId: string; channel: MessageChannel; sender: string | undefined; actor: Actor },
   details: Record<string, unknown>,
 ): Promise<number | null> {
   return await inTransaction(sql, async (tx) => {
@@ -230,6 +235,6 @@ async function recordTest(
       select count(*)::int as many from audit_log
       where business_id = ${businessId} and action = 'channel.test' and at > now() - interval '1 day'`
     if (many >= MAX_TESTS_A_DAY) return null
-    return recordAttempt(tx, { businessId, actor, action: 'channel.test', target: channel, details })
+    return recordAttempt(tx, { businessId, actor, action: 'channel.test', target: sender ?? channel, details })
   })
 }

@@ -116,7 +116,9 @@ export const OF_AUDIENCES: AuditedCalls = {
   'POST /channels/:channel/resume': [once(adds('channel.resume', withPausedChannel))],
   'POST /channels/:channel/test': [adds('channel.test', { ids: { channel: 'sms' }, json: { to: PHONE } })],
   'POST /channels/:channel/check': [nothing(ONLY_READS, withMail)],
-  'POST /senders': [adds(changes('sender.save', 'host', 'port', 'sender'), { json: RECEIPTS })],
+  'POST /senders': [
+    adds({ ...creates('sender.save', 'sender', 'key'), fields: ['host', 'port', 'sender'] }, { json: RECEIPTS }),
+  ],
   'PATCH /senders/:sender': [
     once(
       adds(changes('sender.save', 'perSecond'), async (business) => ({

@@ -82,7 +82,7 @@ export const senderEndpoints: readonly BusinessEndpoint[] = [
         'What you leave out stays; null removes it. A sender that is paused or unreachable is tried again. `isDefault: true` alone only makes it the default of its channel. `key`, `channel` and `via` never change.',
       tag,
       query,
-      body: { schema: schemas.SenderChangeSchema, example: { isDefault: true } },
+      body: { schema: schemas.SenderChangeSchema, example: { perSecond: 20 } },
       replies: senderReply(manage.UPDATED),
     },
     errors: ['not_found', 'locked'],
