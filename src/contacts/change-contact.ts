@@ -2,6 +2,7 @@
 import { type Actor, recordContactAudit } from '../audit/audit.ts'
 import type { EditFact } from '../rules/events/facts.ts'
 import type { Fault } from '../rules/faults.ts'
+import { choiceFields } from '../rules/topics/read-choices.ts'
 import type { Sql } from '../stores/postgres.ts'
 import type { ContactAnswer, EditAnswer } from '../stream/entry.ts'
 import type { NewIngestRequest } from '../stream/publish/submit.ts'
@@ -43,7 +44,10 @@ function describe(request: ContactRequest): { action: string; fields: string[] }
     case 'edit':
       return { action: 'contact.edit', fields: editedFields(request.fact) }
     case 'subscribe':
-      return { action: 'contact.consent', fields: Object.keys(request.channels) }
+      return {
+        action: 'contact.consent',
+        fields: [...Object.keys(request.channels), ...choiceFields(request.topics ?? [])],
+      }
     case 'erase':
       return { action: 'contact.erase', fields: [] }
   }

@@ -7,6 +7,7 @@ import { type Change, recordContactAudit } from '../audit/audit.ts'
 import type { Metrics } from '../metrics.ts'
 import { IDENTITY_KINDS, type Identity, type Subscriptions } from '../rules/events/facts.ts'
 import { type Fault, faultOf } from '../rules/faults.ts'
+import type { TopicChoice } from '../rules/item.ts'
 import type { Sql } from '../stores/postgres.ts'
 import type { ContactAnswer, IdentifyAnswer, WorkerAnswer } from '../stream/entry.ts'
 import type { NewIngestRequest, Submitter } from '../stream/publish/submit.ts'
@@ -16,6 +17,7 @@ export interface PastChoice {
   index: number
   identity: Identity
   channels: Partial<Subscriptions>
+  topics?: TopicChoice[]
   method: string
   at: number
 }
@@ -80,13 +82,13 @@ export async function recordPastChoices(
   const outcomes = await Promise.all(
     resolved.map(async (one) => {
       const { index } = one.choice
-      if ('reason' in one) return { index, outcome: one.reason }
+      if ('reason' in one) return { index, outcome: faultOf('', one.reason) }
       if (repeats.has(index)) return { index, outcome: null }
       return { index, outcome: await subscribe(deps, receipt, { businessId, semaphore }, one) }
     }),
   )
   const failures = outcomes.flatMap(({ index, outcome }) =>
-    outcome === null || outcome === 'queued' ? [] : [{ index, fault: faultOf('', outcome) }],
+    outcome === null || outcome === 'queued' ? [] : [{ index, fault: outcome }],
   )
   const queued = outcomes.filter(({ outcome }) => outcome === 'queued').length
   return { recorded: choices.length - queued - failures.length, queued, failures }
@@ -137,17 +139,19 @@ async function identify(
   return { contactId: (answer as IdentifyAnswer).contactId }
 }
 
-/** Returns null when the choice was recorded; otherwise an error in words, or `queued`. */
+/** Returns null when the choice was recorded. */
 async function subscribe(
   deps: Deps,
   { receivedAt, requestId }: Receipt,
   { businessId, semaphore }: Submitting,
-  { choice: { channels, method, at }, contactId }: { choice: PastChoice; contactId: string },
-): Promise<Reason | 'queued' | null> {
-  const request = { kind: 'subscribe', businessId, receivedAt, requestId, contactId, channels, method, at } as const
+  { choice: { channels, topics, method, at }, contactId }: { choice: PastChoice; contactId: string },
+): Promise<Fault | 'queued' | null> {
+  const chosen = { channels, ...(topics && { topics }), method, at }
+  const request = { kind: 'subscribe', businessId, receivedAt, requestId, contactId, ...chosen } as const
   const answer = await submit(deps, semaphore, request)
-  if (typeof answer === 'string') return answer
-  return (answer as ContactAnswer).contactId === null ? 'item_erased' : null
+  if (typeof answer === 'string') return answer === 'queued' ? answer : faultOf('', answer)
+  const { contactId: found, issues: [fault] = [] } = answer as ContactAnswer
+  return fault ?? (found === null ? faultOf('', 'item_erased') : null)
 }
 
 /** Returns the answer of the worker, an error in words, or `queued`. */
@@ -171,25 +175,23 @@ async function findRepeats(
   businessId: string,
   choices: readonly (PastChoice & { contactId: string })[],
 ): Promise<ReadonlySet<number>> {
-  const pairs = choices.flatMap(({ index, contactId, channels, method, at }) =>
-    Object.entries(channels).map(([channel, subscribed]) => ({
-      index,
-      contact_id: contactId,
-      channel,
-      subscribed,
-      method,
-      at,
-    })),
-  )
+  const pairs = choices.flatMap(({ index, contactId, channels, topics = [], method, at }) => {
+    const ofChannels = Object.entries(channels).map(([channel, subscribed]) => ({ topic: null, channel, subscribed }))
+    return [...ofChannels, ...topics].map((one) => ({ index, contact_id: contactId, ...one, method, at }))
+  })
   const rows = await sql<{ index: number }[]>`
     select x.index
-    from json_to_recordset(${JSON.stringify(pairs)}::text::json) as x (index integer, contact_id uuid, channel text,
+    from json_to_recordset(${JSON.stringify(pairs)}::text::json) as x (index integer, contact_id uuid, topic text, channel text,
       subscribed boolean, method text, at bigint)
     group by x.index
-    having bool_and(exists (
+    having bool_and(case when x.topic is null then exists (
       select from consent_history h
       where h.business_id = ${businessId} and h.contact_id = x.contact_id and h.channel = x.channel
         and h.subscribed = x.subscribed and h.method = x.method and h.recorded_at = x.at
-    ))`
+    ) else exists (
+      select from topic_history h
+      where h.business_id = ${businessId} and h.contact_id = x.contact_id and h.topic = x.topic collate "C"
+        and h.channel = x.channel and h.subscribed = x.subscribed and h.method = x.method and h.recorded_at = x.at
+    ) end)`
   return new Set(rows.map(({ index }) => index))
 }

@@ -33,6 +33,7 @@ import { unsubscribeRoutes } from './routes/unsubscribe/routes.ts'
 import { toKeyRoute } from './routes/business-endpoint.ts'
 import { spendEndpoints } from './routes/spend/endpoints.ts'
 import { suppressionEndpoints } from './routes/suppressions/endpoints.ts'
+import { contactTopicEndpoints } from './routes/contacts/topics.ts'
 import { topicEndpoints } from './routes/topics/endpoints.ts'
 import { messageEndpoints } from './routes/messages/endpoints.ts'
 import { messagingEndpoints } from './routes/messaging/endpoints.ts'
@@ -57,6 +58,7 @@ export const API_ROUTES: readonly Route[] = [
   ...contactRoutes,
   ...manageContactRoutes,
   subscriptionsBatchRoute,
+  ...contactTopicEndpoints.map(toKeyRoute),
   ...confirmationEndpoints.map(toKeyRoute),
   customFieldsRoute,
   ...segmentRoutes,

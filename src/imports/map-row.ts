@@ -61,7 +61,10 @@ function readAssignment(option: string, text: string, from: (right: string) => A
   return { ...found, from: from(option === '--map' ? right.trim() : right) }
 }
 
-const FIELD_LIST = `The fields are ${[...FIELDS.keys(), 'traits.NAME', 'properties.NAME'].join(', ')} (the last two also as NAME:number, NAME:boolean)`
+/** The key of a topic, and a channel. The service knows which ones there are. */
+const TOPIC_FIELD = new RegExp(String.raw`^topic\.(\w{1,64}\.(?:${CHANNELS.join('|')}))$`)
+
+const FIELD_LIST = `The fields are ${[...FIELDS.keys(), 'topic.KEY.CHANNEL', 'traits.NAME', 'properties.NAME'].join(', ')} (the last two also as NAME:number, NAME:boolean)`
 
 /**
  * Parses, for example, `traits.lessons:number` into its path and the conversion of its cells. Null when there is no
@@ -71,6 +74,8 @@ export function readField(text: string): Pick<Assignment, 'path' | 'conversion'>
   const field = SHORT.includes(text) ? `identity.${text}` : text
   const known = FIELDS.get(field)
   if (known) return { path: field.split('.'), conversion: known.conversion }
+  const topic = TOPIC_FIELD.exec(field)?.[1]
+  if (topic !== undefined) return { path: ['topic', topic], conversion: 'choice' }
   const [, group, key = '', suffix] = /^(traits|properties)\.(.+?)(?::(\w+))?$/.exec(field) ?? []
   const conversion = conversionNamed(suffix)
   return group && conversion ? { path: [group, key], conversion } : null

@@ -38,6 +38,18 @@ describe('a row', () => {
     ])
   })
 
+  it('has a choice for each topic and channel', () => {
+    const maps = [...MAPS, 'topic.letter.email=letter', 'topic.big_sale.sms=sale']
+    const values = { mail: 'a@x.io', date: '2025-01-02', how: 'fair', letter: 'no', sale: '2024-05-06' }
+    expect(prepare(maps, values)).toEqual([
+      { identity, topics: { letter: { email: false } }, method: 'fair', at: '2025-01-02' },
+      { identity, topics: { big_sale: { sms: true } }, method: 'fair', at: '2024-05-06' },
+    ])
+    expect(prepare(maps, { ...values, letter: 'pending', sale: '' })).toEqual([])
+    expect(prepare(maps, { ...values, letter: 'active' })).toMatch(/^topic\.letter\.email: "active" is neither/)
+    expect(() => prepare(['topic.letter.fax=letter'], values)).toThrow('there is no field "topic.letter.fax"')
+  })
+
   it('has the words of other tools, and no record for a person who has not chosen', () => {
     const values = { mail: 'a@x.io', date: '2025-01-02', how: '' }
     const at = '2025-01-02'

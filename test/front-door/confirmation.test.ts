@@ -124,7 +124,7 @@ describe('a confirmation', () => {
     const key = await loadMessageKey(service.sql)
     const path = await askPath()
     const confirmation = readConfirmation(key, path.slice('/confirm/'.length))!
-    const pathOf = (more: object) => `/confirm/${writeConfirmation(key, { ...confirmation, ...more })}`
+    const pathOf = (more: object) => `/confirm/${writeConfirmation(key, { ...confirmation, topics: [], ...more })}`
     const { askedAt } = confirmation
     for (const more of [{ addressHash: '0'.repeat(32) }, { askedAt: askedAt - CONFIRM_MS - 1000 }]) {
       expect((await visit(pathOf(more), 'POST')).text).toContain('no longer valid')
@@ -255,6 +255,7 @@ it('a token names what it was made of, and no other text is one', async () => {
     contactId: fc.uuid(),
     addressHash: fc.uuid().map((id) => id.replaceAll('-', '')),
     askedAt: fc.nat(2 ** 31).map((n) => n * 1000),
+    topics: fc.uniqueArray(fc.constantFrom('news', 'a_b', 'offers'), { maxLength: 3 }),
   })
   fc.assert(
     fc.property(confirmation, fc.nat(), (made, place) => {

@@ -114,6 +114,7 @@ describe('a contact', () => {
         },
       ],
       subscriptions: { email: false, sms: false, whatsapp: false, push: false },
+      topics: {},
       visitorIds: [visitorId],
       visitors: [{ visitorId, firstSeenAt: null, lastSeenAt: null, firstTouch: null, latestTouch: null }],
       enrolments: [],

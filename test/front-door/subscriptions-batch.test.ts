@@ -64,7 +64,7 @@ describe('a batch of choices', () => {
   it.each<[object | string, string]>([
     [choice({}, {}), 'identity has no usable field'],
     [choice({}, { email: 'guest@guest' }), 'identity has no usable field'],
-    [choice({ email: undefined }), 'at least one of email, sms, whatsapp and push is required'],
+    [choice({ email: undefined }), 'at least one of email, sms, whatsapp, push and topics is required'],
     [choice({ email: 'yes' }), 'email'],
     [choice({ at: undefined }), 'at'],
     [choice({ at: 'yesterday' }), 'at must be a real ISO 8601 date'],

@@ -96,6 +96,7 @@ async function openTenant(word: string): Promise<Tenant> {
   const { segment } = await said('POST', '/api/segments', segmented)
   const written = { channel: 'sms', variants: { en: { text: `of_${word}` } }, defaultLanguage: 'en' }
   const { template } = await said('POST', '/api/templates', { name: `Template of ${word}`, ...written })
+  await said('POST', '/api/topics', topicOf(word))
   await said('PUT', '/api/messaging', { caps: [{ channel: 'sms', atMost: value, days: 1 }] })
   await said('PUT', '/api/channels/webhook', {
     provider: 'webhook',
@@ -157,6 +158,7 @@ async function allOf({ secretKey, businessId, contactId, campaignId, segmentId, 
     '/api/channels',
     '/api/channels/sms/log',
     '/api/messaging',
+    '/api/topics',
     '/api/suppressions',
     '/api/analytics/spend',
   ]
@@ -223,6 +225,17 @@ const as =
   }
 const ask = as(() => mine.secretKey)
 const askPublishably = as(() => mine.publishableKey)
+const topicOf = (word: string) => ({
+  key: `of_${word}`,
+  channels: ['email'],
+  default: 'unsubscribed',
+  names: { en: { name: word } },
+})
+const theirTopic =
+  (rest = '') =>
+  () =>
+    `/api/topics/of_${theirs.word}${rest}`
+
 const NOT_FOUND = { status: 404, code: 'not_found' }
 const MISMATCH = { status: 403, code: 'business_mismatch' }
 const senderOf = ({ word }: { word: string }): string => `s_${word.toLowerCase().replaceAll(/[^a-z0-9]/g, '')}`
@@ -263,7 +276,7 @@ const crossedLink = async () => {
 
 const crossedConfirmation = async () => {
   const key = await loadMessageKey(service.sql)
-  const asked = { addressHash: hashEmail(key, mine.businessId, 'theirs@x.io'), askedAt: Date.now() }
+  const asked = { addressHash: hashEmail(key, mine.businessId, 'theirs@x.io'), askedAt: Date.now(), topics: [] }
   return `/confirm/${writeConfirmation(key, { businessId: mine.businessId, contactId: theirs.contactId, ...asked })}`
 }
 
@@ -528,6 +541,43 @@ const CROSSINGS: Record<string, Crossing[] | null> = {
       status: 202,
     },
   ],
+  'GET /api/contacts/:contactId/topics': [{ what: 'an id', ask: ask('GET', theirContact('/topics')), ...NOT_FOUND }],
+  'PUT /api/contacts/:contactId/topics': [
+    {
+      what: 'an id',
+      ask: ask('PUT', theirContact('/topics'), () => ({
+        topics: { [`of_${mine.word}`]: { email: true } },
+        method: 'form',
+      })),
+      ...NOT_FOUND,
+    },
+  ],
+  'POST /api/topics': [
+    {
+      what: 'a template',
+      ask: ask(
+        'POST',
+        () => '/api/topics',
+        () => ({ ...topicOf('crossed'), confirmationTemplate: theirs.templateId }),
+      ),
+      status: 400,
+      code: 'invalid_request',
+    },
+  ],
+  'GET /api/topics': [
+    {
+      what: 'a businessId',
+      ask: ask('GET', () => `/api/topics?businessId=${theirs.businessId}`),
+      status: 200,
+      data: () => ({ topics: [expect.objectContaining({ key: `of_${mine.word}` }) as unknown] }),
+    },
+  ],
+  'GET /api/topics/:topicKey': [{ what: 'a key', ask: ask('GET', theirTopic()), ...NOT_FOUND }],
+  'GET /api/topics/:topicKey/uses': [{ what: 'a key', ask: ask('GET', theirTopic('/uses')), ...NOT_FOUND }],
+  'PATCH /api/topics/:topicKey': [
+    { what: 'a key', ask: ask('PATCH', theirTopic(), () => ({ position: 1 })), ...NOT_FOUND },
+  ],
+  'DELETE /api/topics/:topicKey': [{ what: 'a key', ask: ask('DELETE', theirTopic()), ...NOT_FOUND }],
   'PATCH /api/contacts/:contactId': [
     {
       what: 'an id',

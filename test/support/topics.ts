@@ -16,7 +16,8 @@ export async function addTopics(sql: Queryable, businessId: string, topics: Reco
     await sql`
       insert into topics (business_id, key, channels, default_on, is_public, names, default_language, position)
       values (${businessId}, ${key}, ${`{${sorted.join(',')}}`}::text[], ${defaultOn}, ${isPublic}, ${names}::text::jsonb, 'en',
-        ${position})`
+        ${position})
+      on conflict do nothing`
   }
   await sql`update businesses set has_topics = true, config_version = config_version + 1 where id = ${businessId}`
 }

@@ -36,6 +36,7 @@ const NOTES = `Fields: ${plainFields},
   and NAME:number or NAME:boolean for a trait or property that is not text.
 Opt-ins: optIn.email, optIn.sms, optIn.whatsapp, optIn.push (yes, no, subscribed, unsubscribed, pending and more words
   of other tools, or the date of the opt-in) and optIn.method. Words were chosen at occurredAt. They are never recorded over a later choice.
+  topic.KEY.CHANNEL, such as topic.newsletter.email, is a choice of a topic, in the same words.
   If the lines of an NDJSON file are events already, you need no --map. With any --map, only mapped fields are taken.
   Write a nested key as user.email.
 Times: ISO 8601, or epoch milliseconds from 1990 on. Other numbers (seconds, 20240131) are rejected.

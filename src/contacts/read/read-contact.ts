@@ -11,6 +11,7 @@ import { amountToNumber } from '../../rules/events/money.ts'
 import type { TraitEntry } from '../../rules/events/traits.ts'
 import { SELECT_PROFILE } from '../profile-columns.ts'
 import type { Sql } from '../../stores/postgres.ts'
+import { TOPICS, type TopicRow, showChosen } from './topic-rows.ts'
 
 /** Number of visitors that are listed for a contact, the newest ones. A caller without a key can add any number. */
 export const MAX_VISITORS = 100
@@ -37,6 +38,8 @@ export interface Contact extends Record<ProfileField, string | null> {
   identities: Record<IdentityKind, string[]>
   events: { event: string; firstAt: string; lastAt: string; count: number }[]
   subscriptions: Subscriptions
+  /** By key: the choice, or else the default of the topic. */
+  topics: Record<string, Partial<Subscriptions>>
   /** The newest `MAX_VISITORS` browsers, oldest first. */
   visitorIds: string[]
   visitors: Visitor[]
@@ -64,6 +67,7 @@ interface ContactRow extends Record<ProfileField, string | null> {
   revenue: Record<string, string>
   events: { event: string; firstAt: number; lastAt: number; count: number }[]
   subscriptions: Partial<Subscriptions>
+  topics: TopicRow[] | null
   visitors: VisitorRow[]
   enrolments: { enrolmentId: string; campaignId: string; state: string; enrolledAt: number; endedAt: number | null }[]
   segments: { segmentId: string; name: string; enteredAt: number }[]
@@ -89,7 +93,7 @@ export async function readContact(
           'count', s.count) order by s.event), '[]')
         from event_statistics s where s.business_id = c.business_id and s.contact_id = c.id) as events,
       (select coalesce(json_object_agg(s.channel, s.subscribed), '{}')
-        from subscriptions s where s.business_id = c.business_id and s.contact_id = c.id) as subscriptions,
+        from subscriptions s where s.business_id = c.business_id and s.contact_id = c.id) as subscriptions, ${sql.unsafe(TOPICS)} as topics,
       (select coalesce(json_agg(json_build_object('visitorId', l.visitor_id, 'firstSeenAt', v.first_seen_at,
           'lastSeenAt', v.last_seen_at, 'firstTouch', v.first_touch, 'latestTouch', v.latest_touch)
           order by l.linked_at, l.visitor_id), '[]')
@@ -106,7 +110,7 @@ export async function readContact(
         join segments s on s.business_id = c.business_id and s.id = m.segment_id) as segments,
       to_json(array(select m.id from contacts m where m.business_id = c.business_id and m.merged_into = c.id
         order by m.created_at, m.id)) as "mergedFrom"
-    from contacts c
+    from contacts c join businesses b on b.id = c.business_id
     where c.business_id = ${businessId} and c.id = (
       select coalesce(merged_into, id) from contacts where business_id = ${businessId} and id = ${contactId}
     )`
@@ -127,6 +131,7 @@ function toContact(row: ContactRow, currency: string): Contact {
     identities: showIdentities(row.identities),
     events: row.events.map((one) => ({ ...one, firstAt: isoTime(one.firstAt), lastAt: isoTime(one.lastAt) })),
     subscriptions: showSubscriptions(row.subscriptions),
+    topics: showChosen(row.topics),
     visitorIds: visitors.map(({ visitorId }) => visitorId),
     visitors: visitors.map(showVisitor),
     enrolments: row.enrolments.map((one) => ({

@@ -961,6 +961,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/dashboard/api/b/{businessId}/contacts/{contactId}/topics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the topics of a contact
+         * @description `subscribed` is the choice, or else the default of the topic. A message goes out only if the channel has an opt-in, too.
+         */
+        get: operations["getDashboardApiBBusinessIdContactsContactIdTopics"];
+        /**
+         * Record choices of topics
+         * @description True does not open a channel, and false does not end one. All choices are recorded, or none. With `pending`, one mail asks for all topics that are pending, and they and the channel are recorded once it is confirmed.
+         */
+        put: operations["putDashboardApiBBusinessIdContactsContactIdTopics"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/dashboard/api/b/{businessId}/messages": {
         parameters: {
             query?: never;
@@ -6780,6 +6804,15 @@ export interface operations {
                                     whatsapp: boolean;
                                     push: boolean;
                                 };
+                                /** @description By key and channel: the choice, or else the default of the topic. */
+                                topics: {
+                                    [key: string]: {
+                                        email?: boolean;
+                                        sms?: boolean;
+                                        whatsapp?: boolean;
+                                        push?: boolean;
+                                    };
+                                };
                                 /** @description The ids of the newest 100 browsers, oldest first. */
                                 visitorIds: string[];
                                 /** @description The browsers of `visitorIds`. */
@@ -7230,6 +7263,15 @@ export interface operations {
                                     sms: boolean;
                                     whatsapp: boolean;
                                     push: boolean;
+                                };
+                                /** @description By key and channel: the choice, or else the default of the topic. */
+                                topics: {
+                                    [key: string]: {
+                                        email?: boolean;
+                                        sms?: boolean;
+                                        whatsapp?: boolean;
+                                        push?: boolean;
+                                    };
                                 };
                                 /** @description The ids of the newest 100 browsers, oldest first. */
                                 visitorIds: string[];
@@ -15777,6 +15819,444 @@ export interface operations {
                 };
             };
             /** @description `unavailable` */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    getDashboardApiBBusinessIdContactsContactIdTopics: {
+        parameters: {
+            query?: {
+                /** @description The maximum number of entries in a page. */
+                limit?: number;
+                /** @description The nextCursor of the previous page. Leave it out for the first page. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                businessId: string;
+                /** @example 0198c5a0-7d1e-7c3b-9f59-0d7a4f1f6d11 */
+                contactId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The topics, and a page of all choices, newest first. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "success": true,
+                     *       "message": "The topics of the contact.",
+                     *       "data": {
+                     *         "contactId": "0198c5a0-7d1e-7c3b-9f59-0d7a4f1f6d11",
+                     *         "topics": {
+                     *           "newsletter": {
+                     *             "email": {
+                     *               "subscribed": true,
+                     *               "choice": true,
+                     *               "at": "2026-03-01T09:30:00.000Z",
+                     *               "method": "preference form"
+                     *             }
+                     *           }
+                     *         },
+                     *         "history": [
+                     *           {
+                     *             "topic": "newsletter",
+                     *             "channel": "email",
+                     *             "subscribed": true,
+                     *             "at": "2026-03-01T09:30:00.000Z",
+                     *             "method": "preference form"
+                     *           }
+                     *         ],
+                     *         "nextCursor": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        message: string;
+                        data: {
+                            /** Format: uuid */
+                            contactId: string;
+                            /** @description By key and channel. Archived topics are listed where the contact has chosen. */
+                            topics: {
+                                [key: string]: {
+                                    email?: {
+                                        subscribed: boolean;
+                                        choice: boolean | null;
+                                        at: string | null;
+                                        method: string | null;
+                                    };
+                                    sms?: {
+                                        subscribed: boolean;
+                                        choice: boolean | null;
+                                        at: string | null;
+                                        method: string | null;
+                                    };
+                                    whatsapp?: {
+                                        subscribed: boolean;
+                                        choice: boolean | null;
+                                        at: string | null;
+                                        method: string | null;
+                                    };
+                                    push?: {
+                                        subscribed: boolean;
+                                        choice: boolean | null;
+                                        at: string | null;
+                                        method: string | null;
+                                    };
+                                };
+                            };
+                            history: {
+                                topic: string;
+                                channel: "email" | "sms" | "whatsapp" | "push";
+                                subscribed: boolean;
+                                /** Format: date-time */
+                                at: string;
+                                method: string;
+                            }[];
+                            nextCursor: string | null;
+                        };
+                    };
+                };
+            };
+            /** @description `invalid_request` */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `not_signed_in` */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `key_not_accepted`, `cross_site_request`, `not_permitted` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `business_not_found`, `not_found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `method_not_allowed` */
+            405: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `rate_limited` */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    putDashboardApiBBusinessIdContactsContactIdTopics: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                businessId: string;
+                /** @example 0198c5a0-7d1e-7c3b-9f59-0d7a4f1f6d11 */
+                contactId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "topics": {
+                 *         "newsletter": {
+                 *           "email": true
+                 *         }
+                 *       },
+                 *       "method": "preference form"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description By key and channel: true, false or, for email, `pending`, which asks the contact by mail. All are recorded, or none. */
+                    topics: {
+                        [key: string]: unknown;
+                    };
+                    /**
+                     * @description How the choice was made.
+                     * @example preference form
+                     */
+                    method: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The topics as they are now. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "success": true,
+                     *       "message": "The choices are recorded.",
+                     *       "data": {
+                     *         "contactId": "0198c5a0-7d1e-7c3b-9f59-0d7a4f1f6d11",
+                     *         "topics": {
+                     *           "newsletter": {
+                     *             "email": {
+                     *               "subscribed": true,
+                     *               "choice": true,
+                     *               "at": "2026-03-01T09:30:00.000Z",
+                     *               "method": "preference form"
+                     *             }
+                     *           }
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        message: string;
+                        data: {
+                            /** Format: uuid */
+                            contactId: string;
+                            /** @description By key and channel. Archived topics are listed where the contact has chosen. */
+                            topics: {
+                                [key: string]: {
+                                    email?: {
+                                        subscribed: boolean;
+                                        choice: boolean | null;
+                                        at: string | null;
+                                        method: string | null;
+                                    };
+                                    sms?: {
+                                        subscribed: boolean;
+                                        choice: boolean | null;
+                                        at: string | null;
+                                        method: string | null;
+                                    };
+                                    whatsapp?: {
+                                        subscribed: boolean;
+                                        choice: boolean | null;
+                                        at: string | null;
+                                        method: string | null;
+                                    };
+                                    push?: {
+                                        subscribed: boolean;
+                                        choice: boolean | null;
+                                        at: string | null;
+                                        method: string | null;
+                                    };
+                                };
+                            };
+                            confirmation?: {
+                                outcome: "accepted" | "refused" | "temporary" | "unknown" | "template_failed" | "suppressed" | "already_subscribed";
+                                /** @description The provider's own words, or why the template failed. */
+                                reason?: string;
+                            };
+                            /** @description The request succeeded, but part of it was changed or ignored. Absent when there are no warnings. */
+                            warnings?: string[];
+                        };
+                    };
+                };
+            };
+            /** @description Stored. It will be applied, usually within seconds. */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "success": true,
+                     *       "message": "The request is stored and will be applied.",
+                     *       "data": {
+                     *         "queued": true
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        message: string;
+                        data: {
+                            /** @constant */
+                            queued: true;
+                        };
+                    };
+                };
+            };
+            /** @description `malformed_json`, `invalid_request` */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `not_signed_in` */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `key_not_accepted`, `cross_site_request`, `not_permitted` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `business_not_found`, `not_found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `method_not_allowed` */
+            405: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `limit_reached` */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `payload_too_large` */
+            413: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `rate_limited` */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unavailable`, `outcome_unknown` */
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];

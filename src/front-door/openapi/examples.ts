@@ -23,6 +23,7 @@ export const CONTACT_EXAMPLE = {
     },
   ],
   subscriptions: { email: true, sms: false, whatsapp: false, push: false },
+  topics: { newsletter: { email: true, sms: false } },
   visitorIds: ['5f0c6d1be2a94f37a3d8c4b9e17f2a60'],
   visitors: [
     {

@@ -2,7 +2,9 @@
 import { uuidv7 } from 'uuidv7'
 import { type Actor, recordContactAudit } from '../../audit/audit.ts'
 import { type Contact, readContact } from '../../contacts/read/read-contact.ts'
+import { readTopics } from '../../contacts/read/read-topics.ts'
 import type { Sql } from '../../stores/postgres.ts'
+import { arrayLiteral } from '../../stores/write-columns.ts'
 import { connectionOf, loadChannel } from '../channels/channels.ts'
 import type { SendOutcome } from '../channels/provider.ts'
 import { requireProvider } from '../channels/providers.ts'
@@ -32,15 +34,21 @@ export type ConfirmationResult =
   | { kind: 'asked'; contactId: string; subscriptions: Contact['subscriptions']; mail: ConfirmationMail }
   | { kind: 'contact_not_found' | 'no_template' | 'no_address' | 'too_many' }
 
+/** `topics`: the keys of those that are asked for; the channel is asked for in any case. */
+export interface Asked {
+  contactId: string
+  topics: readonly string[]
+}
+
 /** Throws SealError when the secrets of the channel cannot be decrypted. */
 export async function askConfirmation(
   deps: TestDeps,
   { business, actor }: { business: TestedBusiness; actor: Actor },
-  contactId: string,
+  { contactId, topics }: Asked,
 ): Promise<ConfirmationResult> {
   const { sql, config, now } = deps
   const { id: businessId, currency } = business
-  const templateId = await readConfirmationTemplate(sql, businessId)
+  const templateId = await chooseTemplate(sql, businessId, topics)
   const template = templateId && (await loadTemplate(sql, { businessId, templateId }))
   if (!template) return { kind: 'no_template' }
   const contact = await readContact(sql, { businessId, contactId, currency })
@@ -50,7 +58,8 @@ export async function askConfirmation(
     await recordContactAudit(sql, { businessId, actor, action: 'contact.confirmation', target: survivor })
     return { kind: 'asked', contactId: survivor, subscriptions, mail }
   }
-  if (subscriptions.email) return asked({ outcome: 'already_subscribed' })
+  if (subscriptions.email && (await areChosen(sql, { businessId, contactId: survivor, topics })))
+    return asked({ outcome: 'already_subscribed' })
   const addresses = await listAddresses(sql, businessId, survivor)
   if (addresses.length === 0) return { kind: 'no_address' }
   const key = await loadMessageKey(sql)
@@ -63,7 +72,7 @@ export async function askConfirmation(
   const addressHash = hashEmail(key, businessId, address)
   const subscriber = { businessId, contactId: survivor }
   const links = linksOf(publicAddress(config), key, { ...subscriber, channel: 'email' })
-  const token = writeConfirmation(key, { ...subscriber, addressHash, askedAt })
+  const token = writeConfirmation(key, { ...subscriber, addressHash, askedAt, topics })
   const confirmUrl = `${publicAddress(config)}/confirm/${token}`
   const rendering = await renderMessage(deps.renderer.of(businessId), template, {
     values: {
@@ -101,6 +110,26 @@ export async function askConfirmation(
   }
   const { kind: outcome, reason } = sent
   return asked({ outcome, ...(reason !== undefined && { reason }) })
+}
+
+/** The template of the topics, if all name the same one; else that of the business. */
+async function chooseTemplate(sql: Sql, businessId: string, topics: readonly string[]): Promise<string | null> {
+  const rows = await sql<{ template: string | null }[]>`
+    select confirmation_template as template from topics
+    where business_id = ${businessId} and key = any (${arrayLiteral(topics)}::text::text[] collate "C")`
+  const [first] = rows
+  const own = first !== undefined && rows.every(({ template }) => template === first.template) ? first.template : null
+  return own ?? (await readConfirmationTemplate(sql, businessId))
+}
+
+/** Returns whether the contact has chosen all of the topics itself. A default is not a choice. */
+async function areChosen(
+  sql: Sql,
+  { businessId, contactId, topics }: { businessId: string; contactId: string; topics: readonly string[] },
+): Promise<boolean> {
+  if (topics.length === 0) return true
+  const state = await readTopics(sql, { businessId, contactId })
+  return topics.every((topic) => state?.topics[topic]?.email?.choice === true)
 }
 
 /**

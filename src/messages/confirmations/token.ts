@@ -14,21 +14,30 @@ export interface Confirmation {
   addressHash: string
   /** When the confirmation was requested, in epoch milliseconds. */
   askedAt: number
+  /** Keys of the topics that are asked for, too. */
+  topics: readonly string[]
 }
 
 const ID_BYTES = 16
 const TIME_BYTES = 6
+/** The keys of topics follow. */
 const SIGNED_BYTES = 3 * ID_BYTES + TIME_BYTES
 const SIGNATURE_BYTES = 18
 
 /** Letters, digits, `-` and `_`. */
 export function writeConfirmation(
   key: MessageKey,
-  { businessId, contactId, addressHash, askedAt }: Confirmation,
+  { businessId, contactId, addressHash, askedAt, topics }: Confirmation,
 ): string {
   const time = Buffer.alloc(TIME_BYTES)
   time.writeUIntBE(askedAt, 0, TIME_BYTES)
-  const signed = Buffer.concat([bytesOf(businessId), bytesOf(contactId), bytesOf(addressHash), time])
+  const signed = Buffer.concat([
+    bytesOf(businessId),
+    bytesOf(contactId),
+    bytesOf(addressHash),
+    time,
+    Buffer.from(topics.join(' ')),
+  ])
   return Buffer.concat([signed, sign(key, signed)]).toString('base64url')
 }
 
@@ -36,14 +45,16 @@ export function writeConfirmation(
 export function readConfirmation(key: MessageKey, token: string): Confirmation | null {
   const bytes = Buffer.from(token, 'base64url')
   // Several texts can decode to the same bytes. Only one of them is the token.
-  if (bytes.length !== SIGNED_BYTES + SIGNATURE_BYTES || bytes.toString('base64url') !== token) return null
-  const signed = bytes.subarray(0, SIGNED_BYTES)
-  if (!timingSafeEqual(bytes.subarray(SIGNED_BYTES), sign(key, signed))) return null
+  if (bytes.length < SIGNED_BYTES + SIGNATURE_BYTES || bytes.toString('base64url') !== token) return null
+  const signed = bytes.subarray(0, -SIGNATURE_BYTES)
+  if (!timingSafeEqual(bytes.subarray(-SIGNATURE_BYTES), sign(key, signed))) return null
+  const topics = signed.subarray(SIGNED_BYTES).toString()
   return {
     businessId: idOf(signed, 0),
     contactId: idOf(signed, ID_BYTES),
     addressHash: hexOf(signed, 2 * ID_BYTES),
     askedAt: signed.readUIntBE(3 * ID_BYTES, TIME_BYTES),
+    topics: topics === '' ? [] : topics.split(' '),
   }
 }
 

@@ -1,4 +1,5 @@
 /** Routes about contacts, their fields and their events. */
+import { addTopics } from '../../support/topics.ts'
 import * as made from './business.ts'
 import { type ActingBusiness, word } from './business.ts'
 import { type AuditedCalls, type Call, ONLY_READS, adds, completes, counts, nothing, on, once } from './call.ts'
@@ -32,6 +33,14 @@ async function withConfirmation(business: ActingBusiness): Promise<Call> {
   return { ids: { contactId: await made.addContact(business) }, json: { email: 'pending', method: 'form' } }
 }
 
+const withTopic =
+  (topics: object) =>
+  async (business: ActingBusiness): Promise<Call> => {
+    const { ids = {} } = await withConfirmation(business)
+    await addTopics(business.service.sql, business.businessId, { news: {} })
+    return { ids, json: { topics, method: 'form' } }
+  }
+
 const IMPORT = changesMany('import.send', ...BEGUN.fields)
 
 async function withField(business: ActingBusiness): Promise<Call> {
@@ -55,6 +64,10 @@ export const OF_CONTACTS: AuditedCalls = {
   'PUT /contacts/:contactId/subscriptions': [
     counts(changes('contact.consent', 'email'), on('contactId', made.addContact, { email: true, method: 'form' })),
     counts('contact.confirmation', withConfirmation, 'asking for a confirmation'),
+  ],
+  'PUT /contacts/:contactId/topics': [
+    counts(changes('contact.consent', 'topic news email'), withTopic({ news: { email: true } })),
+    counts('contact.confirmation', withTopic({ news: { email: 'pending' } }), 'asking for a confirmation'),
   ],
   'DELETE /contacts/:contactId': [counts('contact.erase', on('contactId', made.addContact))],
   'GET /contacts/:contactId/export': [adds('contact.export', on('contactId', made.addContact))],

@@ -43,7 +43,7 @@ export async function putSubscriptions(app: AppContext, context: RequestContext,
   const unclean = uncleanIssues({ method })
   if (unclean.length > 0) throw invalidRequest(unclean)
   if (email === 'pending') {
-    const confirmation = await requestConfirmation(app, context, principal, contactId)
+    const confirmation = await requestConfirmation(app, context, principal, { contactId, topics: [] })
     if (Object.keys(channels).length === 0) return { message: CONFIRMATION_REQUESTED, data: confirmation }
     const { data, ...reply } = await recordChoices(app, context, principal, { contactId, channels, method })
     return { ...reply, data: { ...confirmation, ...data } }
@@ -109,7 +109,7 @@ export async function eraseContact(app: AppContext, context: RequestContext, pri
 }
 
 /** Returns null when the change is queued. Throws RequestError. */
-async function change<Request extends ContactRequest>(
+export async function change<Request extends ContactRequest>(
   app: AppContext,
   context: RequestContext,
   { actor }: Principal,
@@ -143,8 +143,8 @@ async function forgetKept({ redis, log }: AppContext, businessId: string, ids: s
 const EDITED = 'The contact is changed.'
 const RECORDED = 'The choice is recorded.'
 const ERASED = 'The person is erased.'
-const KEPT = 'The request is stored and will be applied.'
-const QUEUED: Reply = { status: 202, message: KEPT, data: { queued: true } }
+export const KEPT = 'The request is stored and will be applied.'
+export const QUEUED: Reply = { status: 202, message: KEPT, data: { queued: true } }
 const queuedReply = {
   message: KEPT,
   description: 'Stored. It will be applied, usually within seconds.',

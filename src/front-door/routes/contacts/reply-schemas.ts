@@ -13,7 +13,7 @@ import {
 } from '../reply-fields.ts'
 import { ConfirmationData } from './confirmation-schema.ts'
 import { MAX_VISITORS } from '../../../contacts/read/read-contact.ts'
-import { CLICK_IDS, PROFILE_FIELDS, UTM_FIELDS } from '../../../rules/events/facts.ts'
+import { CHANNELS, CLICK_IDS, PROFILE_FIELDS, UTM_FIELDS } from '../../../rules/events/facts.ts'
 import { TimelineEventSchema } from '../../../outbox/timeline-row.ts'
 import { STAGES } from '../../../rules/events/journey-stage.ts'
 
@@ -29,6 +29,36 @@ export const Touch = Type.Object(
     clickIds: optionalTexts(CLICK_IDS),
   },
   closed,
+)
+
+export const TopicStates = Type.Record(
+  Type.String(),
+  Type.Object(
+    Object.fromEntries(
+      CHANNELS.map((channel) => [
+        channel,
+        Type.Optional(
+          Type.Object(
+            {
+              subscribed: Type.Boolean(),
+              choice: orNull(Type.Boolean()),
+              at: orNull(dateTime),
+              method: orNull(Type.String()),
+            },
+            closed,
+          ),
+        ),
+      ]),
+    ),
+    closed,
+  ),
+  { description: 'By key and channel. Archived topics are listed where the contact has chosen.' },
+)
+
+const topicBooleans = Type.Record(
+  Type.String(),
+  Type.Object(Object.fromEntries(CHANNELS.map((channel) => [channel, Type.Optional(Type.Boolean())])), closed),
+  { description: 'By key and channel: the choice, or else the default of the topic.' },
 )
 
 const profileTexts = Object.fromEntries(PROFILE_FIELDS.map((field) => [field, orNull(Type.String())]))
@@ -55,6 +85,7 @@ export const Contact = Type.Object(
     ),
     events: Type.Array(Type.Object({ event: Type.String(), firstAt: dateTime, lastAt: dateTime, count }, closed)),
     subscriptions: subscriptionStates,
+    topics: topicBooleans,
     visitorIds: Type.Array(Type.String(), {
       description: `The ids of the newest ${MAX_VISITORS} browsers, oldest first.`,
     }),

@@ -1,6 +1,7 @@
 /** Opt-ins that the person confirms: `"email": "pending"`, and the template of the mail that asks for it. */
 import { Type } from '@sinclair/typebox'
 import {
+  type Asked,
   type ConfirmationResult,
   type ConfirmationMail,
   MAX_CONFIRMATIONS,
@@ -30,14 +31,14 @@ export async function requestConfirmation(
   app: AppContext,
   context: RequestContext,
   { business, actor }: Principal,
-  contactId: string,
+  wanted: Asked,
 ): Promise<
   Pick<Extract<ConfirmationResult, { kind: 'asked' }>, 'contactId' | 'subscriptions'> & {
     confirmation: ConfirmationMail
   }
 > {
   await acquireSlot(app.slots.test, context, business.id)
-  const requested = await withSealErrors(() => askConfirmation(app, { business, actor }, contactId))
+  const requested = await withSealErrors(() => askConfirmation(app, { business, actor }, wanted))
   switch (requested.kind) {
     case 'contact_not_found':
       throw contactNotFound()

@@ -8,6 +8,9 @@ import { isClean } from '../../../rules/events/text.ts'
 import { faultOf } from '../../../rules/faults.ts'
 import { readIdentity } from '../../../rules/identity/identity.ts'
 import type { Business } from '../../../businesses/find-business.ts'
+import { listTopics } from '../../../messages/topics/list-topics.ts'
+import { readChoices } from '../../../rules/topics/read-choices.ts'
+import { topicFaults } from '../../../rules/topics/topic-faults.ts'
 import { acquireSlot } from '../../access/concurrency-limit.ts'
 import { type Principal, keyWrite } from '../../access/principal.ts'
 import { type AppContext, BODY_ERRORS, type Reply, type RequestContext, type Route } from '../../app-context.ts'
@@ -24,6 +27,11 @@ const channel = Type.Optional(Type.Boolean())
 const ChoiceSchema = Type.Object({
   identity: IdentitySchema,
   ...Object.fromEntries(CHANNELS.map((name) => [name, channel])),
+  topics: Type.Optional(
+    Type.Record(Type.String(), Type.Unknown(), {
+      description: 'Choices of topics, by key and channel, besides channels or alone.',
+    }),
+  ),
   method: text(1, 64, 'How the choice was made.', 'signup form'),
   at: Type.Union([Type.String(), Type.Number()], {
     description: 'When it was made: ISO 8601, or epoch milliseconds. Not in the future.',
@@ -41,7 +49,7 @@ type Read = { choice: Omit<PastChoice, 'index'> } | Refusal
 export function readChoice(raw: unknown, { country }: Pick<Business, 'country'>, now: number): Read {
   const checked = checkChoice(raw)
   if ('issues' in checked) return refuse(checked.issues)
-  const { identity: sent, method, at: sentAt, ...rest } = checked.body
+  const { identity: sent, method, at: sentAt, topics: sentTopics, ...rest } = checked.body
   if (!isClean(method)) return refuse([faultOf('method', 'clean_text')])
   const channels = Object.fromEntries(
     CHANNELS.flatMap((name) => {
@@ -49,7 +57,11 @@ export function readChoice(raw: unknown, { country }: Pick<Business, 'country'>,
       return typeof subscribed === 'boolean' ? [[name, subscribed]] : []
     }),
   )
-  if (Object.keys(channels).length === 0) return refuse([faultOf('', 'at_least_one', { fields: CHANNELS.join(', ') })])
+  const chosen = sentTopics === undefined ? { choices: [] } : readChoices(sentTopics, { mayWait: false })
+  if ('faults' in chosen) return refuse(chosen.faults)
+  const { choices } = chosen
+  if (Object.keys(channels).length + choices.length === 0)
+    return refuse([faultOf('', 'at_least_one', { fields: [...CHANNELS, 'topics'].join(', ') })])
   const { identity, faults, warnings } = readIdentity(sent, country)
   if (identity === null) {
     const [first] = faults
@@ -60,7 +72,8 @@ export function readChoice(raw: unknown, { country }: Pick<Business, 'country'>,
   const time = readOccurredAt(sentAt, now)
   if ('fault' in time) return { error: time.fault.replace('occurredAt', 'at'), issues: [] }
   if (time.at > now) return refuse([faultOf('at', 'future')])
-  return { choice: { identity, channels, method, at: time.at } }
+  const topics = choices.length === 0 ? {} : { topics: choices }
+  return { choice: { identity, channels, ...topics, method, at: time.at } }
 }
 
 async function postSubscriptions(app: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {
@@ -76,8 +89,10 @@ async function postSubscriptions(app: AppContext, context: RequestContext, princ
     if ('error' in read) refused.push({ index, ...read })
     else choices.push({ index, ...read.choice })
   }
+  const known = await refuseUnknown(app, business.id, choices)
+  refused.push(...known.refused)
   await acquireSlot(app.slots.change, context, business.id)
-  const done = await recordConsentBatch(app, context, { businessId: business.id, actor }, choices)
+  const done = await recordConsentBatch(app, context, { businessId: business.id, actor }, known.choices)
   const { recorded, queued } = done
   refused.push(...done.failures.map(({ index, fault }) => ({ index, ...refuse([fault]) })))
   const failures = listRefused(context, refused)
@@ -85,6 +100,18 @@ async function postSubscriptions(app: AppContext, context: RequestContext, princ
     message: failures.length === 0 ? RECORDED : WITH_FAILURES,
     data: { received: sent.length, recorded, queued, failed: failures.length, failures },
   }
+}
+
+/** Refuses the choices that name a topic that the business does not have. */
+async function refuseUnknown({ sql }: AppContext, businessId: string, choices: readonly PastChoice[]) {
+  if (!choices.some(({ topics }) => topics)) return { choices, refused: [] }
+  const topics = new Map((await listTopics(sql, businessId)).map((topic) => [topic.key, topic]))
+  const faulty = choices.flatMap(({ index, topics: chosen = [] }) => {
+    const faults = topicFaults(topics, chosen)
+    return faults.length > 0 ? [{ index, ...refuse(faults) }] : []
+  })
+  const indexes = new Set(faulty.map(({ index }) => index))
+  return { choices: choices.filter(({ index }) => !indexes.has(index)), refused: faulty }
 }
 
 const RECORDED = 'The choices are recorded.'

@@ -33,6 +33,7 @@ import { spendFileRoutes } from './imports/spend-file.ts'
 import { analyticsEndpoints } from '../analytics/endpoints.ts'
 import { campaignEndpoints } from '../campaigns/endpoints.ts'
 import { messagingEndpoints } from '../messaging/endpoints.ts'
+import { contactTopicEndpoints } from '../contacts/topics.ts'
 import { topicEndpoints } from '../topics/endpoints.ts'
 
 const ROUTES: readonly DashboardRoute[] = [
@@ -47,6 +48,7 @@ const ROUTES: readonly DashboardRoute[] = [
   ...campaignEndpoints.map(toMemberRoute),
   ...messagingEndpoints.map(toMemberRoute),
   ...topicEndpoints.map(toMemberRoute),
+  ...contactTopicEndpoints.map(toMemberRoute),
   ...messageRoutes,
   ...templateAndChannelRoutes,
   ...memberExportRoutes,

@@ -7,6 +7,7 @@ import { chargeForgedLink, chargeLink } from '../../access/charge.ts'
 import { acquireSlot } from '../../access/concurrency-limit.ts'
 import type { AppContext, RequestContext, Route } from '../../app-context.ts'
 import { BODY_LIMITS, readForm } from '../../http/read-body.ts'
+import { arrayLiteral } from '../../../stores/write-columns.ts'
 import { submitRequest } from '../submit-request.ts'
 import { PAGE_HEADERS, showConfirmation, showSentence } from './page.ts'
 import { withPages } from './routes.ts'
@@ -21,6 +22,8 @@ interface PendingConfirmation {
   preferences: Preferences & { contactId: string }
   /** Address that the mail was sent to; null when the contact no longer has it. */
   address: string | null
+  /** The topics of the link that still exist, with the latest choice. */
+  topics: { key: string; choice: { subscribed: boolean; at: number } | null }[]
 }
 
 async function getPage(app: AppContext, context: RequestContext): Promise<Response> {
@@ -48,7 +51,10 @@ async function postPage(app: AppContext, context: RequestContext): Promise<Respo
     requestId,
     contactId,
   } as const
-  const request = { ...base, channels: { email: true }, method: CONFIRMED_METHOD, proves: address, ...replaces }
+  const { askedAt } = pending.confirmation
+  const topics = pending.topics.map(({ key }) => ({ topic: key, channel: 'email' as const, subscribed: true }))
+  const chosen = { channels: { email: true }, topics, topicsAskedAt: askedAt }
+  const request = { ...base, ...chosen, method: CONFIRMED_METHOD, proves: address, ...replaces }
   const answer = await submitRequest(app, context, request, { keyed: false })
   if (answer === null) return html(showConfirmation(preferences, 'received'), 202)
   return html(showConfirmation(preferences, answer.subscriptions?.email ? 'didConfirm' : 'didNotConfirm'))
@@ -56,13 +62,16 @@ async function postPage(app: AppContext, context: RequestContext): Promise<Respo
 
 /** An opt-out that was made after the mail was requested is kept. */
 function stateOf(
-  { confirmation, preferences, address }: PendingConfirmation,
+  { confirmation, preferences, address, topics }: PendingConfirmation,
   now: number,
 ): 'confirm' | 'didConfirm' | 'didNotConfirm' {
   const { email } = preferences.choices
-  if (email?.subscribed) return 'didConfirm'
-  const isLate = now > confirmation.askedAt + CONFIRM_MS || (email !== undefined && email.at >= confirmation.askedAt)
-  return isLate || address === null ? 'didNotConfirm' : 'confirm'
+  const { askedAt } = confirmation
+  const isAnswered = topics.every(({ choice }) => choice !== null && (choice.subscribed || choice.at >= askedAt))
+  if (email?.subscribed && isAnswered)
+    return topics.every(({ choice }) => choice?.subscribed) ? 'didConfirm' : 'didNotConfirm'
+  const isLeft = email !== undefined && !email.subscribed && email.at >= askedAt
+  return now > askedAt + CONFIRM_MS || isLeft || address === null ? 'didNotConfirm' : 'confirm'
 }
 
 /** Returns null when the person was erased. Throws RequestError: not_found, rate_limited, unavailable. */
@@ -84,7 +93,21 @@ async function requirePending(app: AppContext, context: RequestContext): Promise
   const emails = await app.sql<{ value: string }[]>`
     select value from identities where business_id = ${businessId} and contact_id = ${contactId} and kind = 'email'`
   const address = emails.find(({ value }) => hashEmail(key, businessId, value) === addressHash)?.value ?? null
-  return { confirmation, preferences: { ...preferences, contactId }, address }
+  const topics = await readAsked(app, { businessId, contactId, keys: confirmation.topics })
+  return { confirmation, preferences: { ...preferences, contactId }, address, topics }
+}
+
+async function readAsked(
+  { sql }: AppContext,
+  { businessId, contactId, keys }: { businessId: string; contactId: string; keys: readonly string[] },
+): Promise<PendingConfirmation['topics']> {
+  if (keys.length === 0) return []
+  return await sql<PendingConfirmation['topics']>`
+    select t.key, case when o.topic is not null then json_build_object('subscribed', o.subscribed, 'at', o.recorded_at) end as choice
+    from topics t left join topic_choices o on o.business_id = t.business_id and o.contact_id = ${contactId}
+      and o.topic = t.key and o.channel = 'email'
+    where t.business_id = ${businessId} and t.key = any (${arrayLiteral(keys)}::text::text[] collate "C")
+    order by t.position, t.key`
 }
 
 const html = (page: string, status = 200): Response => new Response(page, { status, headers: PAGE_HEADERS })
