@@ -46,14 +46,17 @@ function checkEntry({ trigger, canEnterAgain }: Pick<Checked, 'trigger' | 'canEn
 async function checkTemplates(tx: Queryable, businessId: string, sends: SendAt[]): Promise<Fault[]> {
   if (sends.length === 0) return []
   const wanted = [...new Set(sends.map(({ step }) => step.template))]
-  const rows = await tx<{ id: string; channel: MessageChannel }[]>`
-    select id, channel from templates where business_id = ${businessId} and id = any (${`{${wanted.join(',')}}`}::uuid[])`
-  const channels = new Map(rows.map(({ id, channel }) => [id, channel]))
+  const rows = await tx<{ id: string; channel: MessageChannel; readsData: boolean }[]>`
+    select t.id, t.channel, v.reads_data as "readsData"
+    from templates t join template_versions v
+      on v.business_id = t.business_id and v.template_id = t.id and v.version = t.version
+    where t.business_id = ${businessId} and t.id = any (${`{${wanted.join(',')}}`}::uuid[])`
+  const templates = new Map(rows.map((row) => [row.id, row]))
   return sends.flatMap(({ step, path }) => {
-    const channel = channels.get(step.template)
-    if (channel === step.channel) return []
-    return channel === undefined
-      ? [faultOf(`${path}.template`, 'template_of_business')]
-      : [faultOf(`${path}.template`, 'template_for', { channel })]
+    const template = templates.get(step.template)
+    if (template === undefined) return [faultOf(`${path}.template`, 'template_of_business')]
+    const { channel, readsData } = template
+    if (channel !== step.channel) return [faultOf(`${path}.template`, 'template_for', { channel })]
+    return readsData ? [faultOf(`${path}.template`, 'reads_data')] : []
   })
 }

@@ -2,7 +2,7 @@ import type { CheckedSend } from '../rules/campaigns/checked-send.ts'
 import type { SetBy } from '../rules/campaigns/messaging.ts'
 import type { Queryable } from '../stores/postgres.ts'
 import type { ContactInCampaign } from './explain-enrolments.ts'
-import { type CampaignMessage, type MessageRow, messageColumns, showMessage } from './read-messages.ts'
+import { type Message, type MessageRow, messageColumns, showMessage } from './read-messages.ts'
 
 /** What the latest claim checked. Instants are ISO 8601 UTC. */
 export interface ShownCheck {
@@ -22,7 +22,7 @@ export interface ShownCheck {
   caps: CheckedSend['caps']
 }
 
-export interface ExplainedSend extends CampaignMessage {
+export interface ExplainedSend extends Message {
   checked: ShownCheck
 }
 

@@ -1,5 +1,6 @@
 /**
- * Reads the messages of campaigns, and records what a person has found out about a message whose outcome is unknown.
+ * Reads the messages of campaigns and of calls, and records what a person has found out about a message whose outcome is
+ * unknown.
  */
 import { type Change, recordAudit } from '../audit/audit.ts'
 import { renderMessage } from '../messages/templates/render-message.ts'
@@ -15,6 +16,7 @@ import type { Queryable, Sql } from '../stores/postgres.ts'
 import { inTransaction } from '../stores/transaction.ts'
 
 export const MESSAGE_STATES = [
+  'queued',
   'claimed',
   'sent',
   'delivered',
@@ -26,13 +28,20 @@ export const MESSAGE_STATES = [
 ] as const
 export type MessageState = (typeof MESSAGE_STATES)[number]
 
+export const MESSAGE_SOURCES = ['campaign', 'call'] as const
+export type MessageSource = (typeof MESSAGE_SOURCES)[number]
+
 /** Instants are ISO 8601 UTC. */
-export interface CampaignMessage {
+export interface Message {
   messageId: string
-  campaignId: string
-  enrolmentId: string
-  contactId: string
-  stepId: string
+  source: MessageSource
+  /** Null for a message of a call, as the next two. */
+  campaignId: string | null
+  enrolmentId: string | null
+  stepId: string | null
+  /** Null for a message of a call to an address of no contact. */
+  contactId: string | null
+  templateId: string
   channel: MessageChannel
   state: MessageState
   reason: MessageReason | null
@@ -49,7 +58,7 @@ export interface CampaignMessage {
   states: { state: MessageState; at: string }[]
 }
 
-export type MessageRow = Omit<CampaignMessage, 'sentAt' | 'from' | 'states'> & {
+export type MessageRow = Omit<Message, 'sentAt' | 'from' | 'states'> & {
   sentAt: number | null
   sentFrom: string | null
   states: { state: MessageState; at: number }[]
@@ -61,6 +70,9 @@ export interface MessagePage {
   /** The survivor. */
   contactId: string | null
   campaignId: string | null
+  source: MessageSource | null
+  /** Of the messages of calls. */
+  templateId: string | null
   state: MessageState | null
   /** The page begins below this id; null for the first page. */
   before: string | null
@@ -68,12 +80,17 @@ export interface MessagePage {
 }
 
 /** Newest first. Messages of erased persons are in no list. */
-export async function listMessages(sql: Sql, page: MessagePage): Promise<CampaignMessage[]> {
-  const { businessId, contactId, campaignId, state, before, limit } = page
+export async function listMessages(sql: Sql, page: MessagePage): Promise<Message[]> {
+  const { businessId, contactId, campaignId, source, templateId, state, before, limit } = page
+  const last = before ?? 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+  const ofCalls = sql`
+    select message_id from calls where business_id = ${businessId} and message_id < ${last}
+      ${templateId === null ? sql`` : sql`and template_id = ${templateId}`}`
   const rows = await sql<MessageRow[]>`
     select ${messageColumns(sql)} from messages
-    where business_id = ${businessId} and contact_id is not null
-      and id < ${before ?? 'ffffffff-ffff-ffff-ffff-ffffffffffff'}
+    where business_id = ${businessId} and ${isShown(sql)} and id < ${last}
+      ${source === 'call' || templateId !== null ? sql`and id in (${ofCalls})` : sql``}
+      ${source === 'campaign' ? sql`and campaign_id is not null` : sql``}
       ${contactId === null ? sql`` : sql`and contact_id = ${contactId}`}
       ${campaignId === null ? sql`` : sql`and campaign_id = ${campaignId}`}
       ${state === null ? sql`` : sql`and state = ${state}`}
@@ -82,14 +99,10 @@ export async function listMessages(sql: Sql, page: MessagePage): Promise<Campaig
 }
 
 /** Returns null when there is none, or when the person was erased. `messageId` is a UUID. */
-export async function readMessage(
-  sql: Queryable,
-  businessId: string,
-  messageId: string,
-): Promise<CampaignMessage | null> {
+export async function readMessage(sql: Queryable, businessId: string, messageId: string): Promise<Message | null> {
   const [row] = await sql<MessageRow[]>`
     select ${messageColumns(sql)} from messages
-    where business_id = ${businessId} and id = ${messageId} and contact_id is not null`
+    where business_id = ${businessId} and id = ${messageId} and ${isShown(sql)}`
   return row === undefined ? null : showMessage(row)
 }
 
@@ -111,7 +124,7 @@ export async function renderAgain(
     where m.business_id = ${businessId} and m.id = ${messageId} and m."values" is not null`
   if (kept === undefined) return null
   const values = JSON.parse(kept.values) as MessageValues
-  const wanted = { values, language: values.contact.language, now: kept.at }
+  const wanted = { values, language: values.language ?? values.contact.language, now: kept.at }
   const rendering = await renderMessage(renderer.of(businessId), kept, wanted)
   return rendering.kind === 'rendered' ? rendering.message : null
 }
@@ -119,14 +132,18 @@ export async function renderAgain(
 /** Columns of a MessageRow. */
 export function messageColumns(sql: Queryable) {
   return sql`
-    id as "messageId", campaign_id as "campaignId", enrolment_id as "enrolmentId", contact_id as "contactId", step as "stepId",
-    channel, state, reason, detail, recipient as "to", provider, sent_at as "sentAt", states,
-    sent_from as "sentFrom", coalesce(sender, case when state <> 'skipped' then ${DEFAULT_SENDER} end) as sender`
+    id as "messageId", case when campaign_id is null then 'call' else 'campaign' end as source, template_id as "templateId",
+    campaign_id as "campaignId", enrolment_id as "enrolmentId", contact_id as "contactId", step as "stepId",
+    channel, state, reason, detail, recipient as "to", provider, sent_at as "sentAt", states, sent_from as "sentFrom",
+    coalesce(sender, case when state not in ('skipped', 'queued') then ${DEFAULT_SENDER} end) as sender`
 }
+
+/** SQL: not the message of a person who was erased. That of a call without a contact has a recipient until then. */
+const isShown = (sql: Queryable) => sql`(contact_id is not null or recipient is not null)`
 
 const isoTime = (at: number): string => new Date(at).toISOString()
 
-export const showMessage = ({ sentAt, sentFrom, states, ...row }: MessageRow): CampaignMessage => ({
+export const showMessage = ({ sentAt, sentFrom, states, ...row }: MessageRow): Message => ({
   ...row,
   from: readFrom(row.channel, sentFrom),
   sentAt: sentAt === null ? null : isoTime(sentAt),
@@ -134,7 +151,7 @@ export const showMessage = ({ sentAt, sentFrom, states, ...row }: MessageRow): C
 })
 
 export type SettleOutcome =
-  | { kind: 'settled'; message: CampaignMessage }
+  | { kind: 'settled'; message: Message }
   | { kind: 'not_unknown'; state: MessageState }
   | { kind: 'not_found' }
 
@@ -149,7 +166,7 @@ export async function settleMessage(
       update messages set
         state = ${state}, sent_at = case when ${state === 'sent'} then claimed_at end,
         states = states || jsonb_build_array(jsonb_build_object('state', ${state}::text, 'at', ${now}::bigint))
-      where business_id = ${businessId} and id = ${messageId} and state = 'unknown' and contact_id is not null`
+      where business_id = ${businessId} and id = ${messageId} and state = 'unknown' and ${isShown(tx)}`
     const message = await readMessage(tx, businessId, messageId)
     if (message === null) return { kind: 'not_found' }
     if (message.state !== state) return { kind: 'not_unknown', state: message.state }

@@ -10,6 +10,8 @@ import { sleep } from '../async/sleep.ts'
 
 /** The tables that `erase_contact` and the steps after it delete from. */
 export const CLEANED_TABLES = [
+  'call_attachments',
+  'calls',
   'chain_refusals',
   'confirmations',
   'consent_history',
@@ -17,6 +19,7 @@ export const CLEANED_TABLES = [
   'contacts',
   'dead_letters',
   'deliveries',
+  'due_calls',
   'due_steps',
   'enrolments',
   'event_statistics',

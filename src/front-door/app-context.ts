@@ -19,6 +19,10 @@ import type { Readiness } from './health/readiness.ts'
 import type { Operation } from './openapi/operation.ts'
 import type { Business, KeyHolder } from '../businesses/find-business.ts'
 import type { VisitBuffer } from './routes/tracking/buffer-visits.ts'
+import type { CallBacklog } from '../calls/backlog.ts'
+import type { SettledCalls } from '../calls/settled-calls.ts'
+import type { Sender } from '../stores/wake-ups.ts'
+import type { AddressLimit } from './access/address-limit.ts'
 import type { RateLimiter } from './access/rate-limiter.ts'
 import type { CachedLookup } from './access/cached-lookup.ts'
 import type { ConcurrencyLimit } from './access/concurrency-limit.ts'
@@ -48,6 +52,13 @@ export interface AppContext {
   /** Knows which stores answer too late. */
   storeWatch: Pick<StoreWatch, 'late' | 'lateSince'>
   limiter: RateLimiter
+  /** Limits the messages of send calls to one address. */
+  addressLimit: AddressLimit
+  /** The messages of send calls that wait. */
+  callBacklog: CallBacklog
+  settledCalls: SettledCalls
+  /** Wakes a loop of the workers. */
+  wake: (sender: Sender) => void
   /** Finds the holder of a key by the sha256 of the key, in hex. */
   keyHolders: CachedLookup<KeyHolder>
   /** Finds a business by its id. */

@@ -36,6 +36,7 @@ import { suppressionEndpoints } from './routes/suppressions/endpoints.ts'
 import { contactTopicEndpoints } from './routes/contacts/topics.ts'
 import { topicEndpoints } from './routes/topics/endpoints.ts'
 import { messageEndpoints } from './routes/messages/endpoints.ts'
+import { sendCallRoute } from './routes/messages/send-call.ts'
 import { messagingEndpoints } from './routes/messaging/endpoints.ts'
 import { templateEndpoints } from './routes/templates/endpoints.ts'
 import { identifyBatchRoute } from './routes/sdk/identify-batch.ts'
@@ -64,6 +65,7 @@ export const API_ROUTES: readonly Route[] = [
   ...segmentRoutes,
   ...campaignEndpoints.map(toKeyRoute),
   ...messagingEndpoints.map(toKeyRoute),
+  sendCallRoute,
   ...messageEndpoints.map(toKeyRoute),
   ...templateEndpoints.map(toKeyRoute),
   ...channelEndpoints.map(toKeyRoute),

@@ -2,6 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createSystemMailer } from '../accounts/system-mail.ts'
 import { createBacktests } from '../campaigns/backtest/backtests.ts'
+import { createCallBacklog } from '../calls/backlog.ts'
+import { type SettledCalls, listenForSettledCalls } from '../calls/settled-calls.ts'
 import { type KeyUse, createKeyUse } from '../businesses/key-use.ts'
 import type { Config } from '../config.ts'
 import { findAnalystUrl, resolveStores } from '../stores/data-dir.ts'
@@ -12,6 +14,7 @@ import type { AppContext } from './app-context.ts'
 import { batchLookups } from './access/batch-lookups.ts'
 import { checkReadiness } from './health/check-readiness.ts'
 import { findBusinesses, findKeyHolders } from '../businesses/find-business.ts'
+import { createAddressLimit } from './access/address-limit.ts'
 import { createRateLimiter } from './access/rate-limiter.ts'
 import { createCachedLookup } from './access/cached-lookup.ts'
 import {
@@ -39,6 +42,7 @@ import { connectPostgres } from '../stores/postgres.ts'
 import { connectRedis, whenReady } from '../stores/redis.ts'
 import { requireDurableRedis } from '../stores/redis-durability.ts'
 import { requirePrimaryPostgres, withStoreName } from '../stores/require-stores.ts'
+import { createWaker } from '../stores/wake-ups.ts'
 import { createSubmitter, type Submitter } from '../stream/publish/submit.ts'
 import { STATEMENT_LIMITS } from '../rules/statement-limits.ts'
 import { type StatementRunner, createStatementRunner } from '../analytics/sql-page/statement-runner.ts'
@@ -76,6 +80,8 @@ export async function runFrontDoor(config: Config): Promise<FrontDoor> {
   const { sql, clickhouse, redis } = stores
   const storeWatch = watchStores({ ...stores, redis: redis.command, clickhouse: stores.probe, log })
   const backtests = createBacktests({ sql, clickhouse, redis: redis.command, log, now: Date.now })
+  const settledCalls = listenForSettledCalls(redis.subscribe, log)
+  const addressLimit = createAddressLimit({ redis: redis.limiter, metrics, log }, config.rateLimitTimeoutMs)
   let submitter: Submitter | undefined
   let visits: VisitBuffer | undefined
   let boardMail: BoardMail | undefined
@@ -90,6 +96,7 @@ export async function runFrontDoor(config: Config): Promise<FrontDoor> {
     await recorder.close()
     await verifier.close()
     keyUse.close()
+    settledCalls.close()
     await submitter?.close()
     await stores.close()
   }
@@ -112,6 +119,8 @@ export async function runFrontDoor(config: Config): Promise<FrontDoor> {
       submitter,
       visits,
       limiter,
+      addressLimit,
+      settledCalls,
       mailer,
       renderer,
       backtests,
@@ -192,12 +201,13 @@ const monotonicNow = () => performance.now()
 
 type Parts = Pick<
   AppContext,
-  'limiter' | 'mailer' | 'renderer' | 'backtests' | 'verifier' | 'storeWatch' | 'metrics' | 'log'
+  'limiter' | 'addressLimit' | 'mailer' | 'renderer' | 'backtests' | 'verifier' | 'storeWatch' | 'metrics' | 'log'
 > & {
   submitter: Submitter
   visits: VisitBuffer
   recorder: RequestRecorder
   keyUse: KeyUse
+  settledCalls: SettledCalls
   runStatement: StatementRunner
 }
 
@@ -209,6 +219,8 @@ function createAppContext(config: Config, stores: Stores, parts: Parts): AppCont
     ...parts,
     ...storeAccess,
     config,
+    callBacklog: createCallBacklog(quick, config.backlogLimitBytes),
+    wake: createWaker(redis.publish, parts.log),
     measureStores: createStoreMeter(storeAccess),
     guard: guardOf({ ...config, ...urls }, sql),
     mayLogRejection: createLogThrottle(parts.log, monotonicNow),

@@ -1,5 +1,6 @@
 import { ANALYTICS_FAULTS } from './faults/analytics.ts'
 import { BUSINESS_FAULTS } from './faults/businesses.ts'
+import { CALL_FAULTS } from './faults/calls.ts'
 import { CAMPAIGN_FAULTS } from './faults/campaigns.ts'
 import { CHANNEL_FAULTS } from './faults/channels.ts'
 import { CONTACT_FAULTS } from './faults/contacts.ts'
@@ -20,6 +21,7 @@ export const FAULTS = {
   ...CONTACT_FAULTS,
   ...RULE_FAULTS,
   ...CAMPAIGN_FAULTS,
+  ...CALL_FAULTS,
   ...TEMPLATE_FAULTS,
   ...CHANNEL_FAULTS,
   ...ANALYTICS_FAULTS,

@@ -55,6 +55,15 @@ function undone(error: unknown): unknown {
 /** Returns whether this error of `inTransaction` came before its COMMIT, or instead of it: it changed nothing. */
 export const wasUndone = (error: unknown): boolean => error instanceof Error && undoneErrors.has(error)
 
+/** For what a call reads before its only transaction: when it fails, nothing was changed. */
+export async function beforeChange<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work()
+  } catch (error) {
+    throw undone(error)
+  }
+}
+
 /** For what follows the commit of another change: when it fails, `wasUndone` would be wrong for both together. */
 export async function afterCommit<Result>(work: () => Promise<Result>): Promise<Result> {
   try {

@@ -7,7 +7,7 @@ import type { Logger } from '../log.ts'
 import type { Redis } from './redis.ts'
 
 /** The loops that can be woken. */
-export type Sender = 'campaigns' | 'deliveries'
+export type Sender = 'campaigns' | 'deliveries' | 'calls'
 
 const channelOf = (sender: Sender): string => `sluice:wake-ups:${sender}`
 

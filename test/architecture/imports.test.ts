@@ -21,6 +21,7 @@ const LAYERS: string[][] = [
   ['src/timeline', 'src/embedded', 'src/imports', 'src/messages'],
   ['src/segments', 'src/verify-runs'],
   ['src/campaigns', 'src/analytics'],
+  ['src/calls'],
   ['src/demo'],
   ['src/front-door', 'src/admin', 'workers'],
   ['src/cli.ts'],

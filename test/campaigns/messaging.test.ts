@@ -94,7 +94,7 @@ it('look back as far as the longest cap, also when the campaign has none', async
 
 it('say nothing to another business', async () => {
   const { businessId } = await createBusiness(stack.sql)
-  await saveMessaging(stack.sql, { businessId, actor: ACTOR }, { quietHours: null, caps: [CAP] })
+  await saveMessaging(stack.sql, { businessId, actor: ACTOR }, { ...DEFAULT_MESSAGING, quietHours: null, caps: [CAP] })
   await shop.publish([send('a'), send('b')], { quietHours: null })
   await pipeline.apply(shop.live('signup'))
   await engine.drain()

@@ -57,6 +57,10 @@ const CONSTRAINTS: Record<string, keyof typeof REASONS> = {
   'businesses.businesses_page_identify_check': 'operator',
   'businesses.businesses_pkey': 'our id',
   'businesses.businesses_rate_limit_check': 'operator',
+  'call_attachments.call_attachments_pkey': 'our id',
+  'call_keys.call_keys_pkey': 'upserted',
+  'calls.calls_pkey': 'our id',
+  'due_calls.due_calls_pkey': 'our id',
   'campaign_status_changes.campaign_status_changes_pkey': 'our id',
   'campaign_status_changes.campaign_status_changes_status_check': 'our word',
   'campaign_versions.campaign_versions_pkey': 'our id',
@@ -207,6 +211,14 @@ const INTEGERS: Record<string, number> = {
   'boards.version': 1_000_000_000,
   'businesses.campaign_count': 1000,
   'businesses.field_count': 500,
+  'call_attachments.place': 9,
+  // The files and the data of a call, and its row.
+  'call_attachments.size': 5 * 1024 * 1024,
+  'due_calls.bytes': 7 * 1024 * 1024,
+  // Within three days, and at least a second apart.
+  'due_calls.attempts': 3 * 86_400,
+  'due_calls.template_version': 1_000_000_000,
+  'messaging.per_address_hour': 1000,
   // At most 1,000 versions of a campaign.
   'campaign_versions.version': 1000,
   'campaigns.version': 1000,
@@ -262,6 +274,9 @@ const INDEXED: Record<string, number> = {
   // The id of a user or a key, or the name of a user of the operating system.
   'audit_log.action': 64,
   'audit_log.actor_id': 256,
+  'call_keys.key_hash': 16,
+  // Of an email; a phone is shorter.
+  'calls.address': 254,
   'channel_outcomes.channel': 8,
   'channel_outcomes.sender': 64,
   'sender_use.channel': 8,

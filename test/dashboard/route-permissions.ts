@@ -32,6 +32,7 @@ export const ROUTE_PERMISSIONS: Record<string, string> = {
   'PATCH /dashboard/api/b/:businessId/contacts/:contactId': 'contacts:write',
   'PUT /dashboard/api/b/:businessId/contacts/:contactId/subscriptions': 'contacts:write',
   'DELETE /dashboard/api/b/:businessId/contacts/:contactId': 'contacts:erase',
+  'DELETE /dashboard/api/b/:businessId/messages': 'contacts:erase',
   'GET /dashboard/api/b/:businessId/custom-fields': 'lists:read',
   'GET /dashboard/api/b/:businessId/custom-fields/values': 'contacts:read',
   'PATCH /dashboard/api/b/:businessId/custom-fields': 'audience:write',

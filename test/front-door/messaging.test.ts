@@ -14,7 +14,7 @@ beforeEach(async () => {
   client = await openClient(service)
 })
 
-const DEFAULTS = { quietHours: { from: '21:00', to: '09:00' }, caps: [] }
+const DEFAULTS = { quietHours: { from: '21:00', to: '09:00' }, caps: [], perAddressHour: 20 }
 const CAP = { channel: 'email', atMost: 1, days: 7 }
 const PATH = '/api/messaging'
 const read = async () => dataOf(MessagingData, await client.ask('GET', PATH))['messaging']
@@ -29,13 +29,26 @@ const audit = async () => {
 it('has defaults, is replaced as a whole, and the audit log names what has changed', async () => {
   expect(await read()).toEqual(DEFAULTS)
   const caps = [{ ...CAP, whenReached: 'wait' }]
-  expect(await saved({ quietHours: null, caps: [CAP] })).toEqual({ quietHours: null, caps })
-  expect(await read()).toEqual({ quietHours: null, caps })
-  expect(await saved({ quietHours: null, caps })).toEqual({ quietHours: null, caps })
-  expect(await saved({ quietHours: null })).toEqual({ quietHours: null, caps: [] })
+  const perAddressHour = null
+  expect(await saved({ quietHours: null, caps: [CAP], perAddressHour })).toEqual({
+    quietHours: null,
+    caps,
+    perAddressHour,
+  })
+  expect(await read()).toEqual({ quietHours: null, caps, perAddressHour })
+  expect(await saved({ quietHours: null, caps, perAddressHour })).toEqual({ quietHours: null, caps, perAddressHour })
+  expect(await saved({ quietHours: null, perAddressHour: 1000 })).toEqual({
+    quietHours: null,
+    caps: [],
+    perAddressHour: 1000,
+  })
   expect(await saved({})).toEqual(DEFAULTS)
   expect(await read()).toEqual(DEFAULTS)
-  expect(await audit()).toEqual([{ fields: ['quietHours', 'caps'] }, { fields: ['caps'] }, { fields: ['quietHours'] }])
+  expect(await audit()).toEqual([
+    { fields: ['quietHours', 'caps', 'perAddressHour'] },
+    { fields: ['caps', 'perAddressHour'] },
+    { fields: ['quietHours', 'perAddressHour'] },
+  ])
 })
 
 it('refuses what a campaign refuses, and stays as it was', async () => {
@@ -43,6 +56,8 @@ it('refuses what a campaign refuses, and stays as it was', async () => {
   expect([status, body.error?.code]).toEqual([400, 'invalid_request'])
   expect(body.error?.issues?.map(({ path }) => path)).toEqual(['quietHours.from', 'caps[0].channel'])
   expect((await put([])).status).toBe(400)
+  for (const perAddressHour of [0, 1001, 1.5, '20'])
+    expect((await put({ perAddressHour })).body.error?.issues?.map(({ path }) => path)).toEqual(['perAddressHour'])
   expect(await read()).toEqual(DEFAULTS)
   expect(await audit()).toEqual([])
 })

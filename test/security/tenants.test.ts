@@ -798,6 +798,44 @@ const CROSSINGS: Record<string, Crossing[] | null> = {
       data: () => ({ messages: [] }),
     },
   ],
+  'POST /api/messages': [
+    {
+      what: 'a template of theirs',
+      ask: ask(
+        'POST',
+        () => '/api/messages',
+        () => ({ to: { phone: '+972501234567' }, template: theirs.templateId }),
+      ),
+      ...NOT_FOUND,
+    },
+    {
+      what: 'a contact of theirs',
+      ask: ask(
+        'POST',
+        () => '/api/messages',
+        () => ({ to: { contactId: theirs.contactId }, template: mine.templateId }),
+      ),
+      ...NOT_FOUND,
+    },
+    {
+      what: 'a sender of theirs',
+      ask: ask(
+        'POST',
+        () => '/api/messages',
+        () => ({ to: { phone: '+972501234567' }, template: mine.templateId, sender: senderOf(theirs) }),
+      ),
+      status: 400,
+      code: 'invalid_request',
+    },
+  ],
+  'DELETE /api/messages': [
+    {
+      what: 'a businessId',
+      ask: ask('DELETE', () => `/api/messages?address=ada@x.io&businessId=${theirs.businessId}`),
+      status: 200,
+      data: () => ({ erased: 0, hasMore: false }),
+    },
+  ],
   'GET /api/messages/:messageId': [
     { what: 'an id', ask: ask('GET', () => `/api/messages/${theirs.messageId}`), ...NOT_FOUND },
   ],

@@ -13,6 +13,9 @@ import { PARTITION_KINDS } from '../../src/stream/partitions/partition-of.ts'
 import { startIngestLoops } from '../../src/stream/consume/start-ingest-loops.ts'
 import { createSubmitter } from '../../src/stream/publish/submit.ts'
 import type { Keep } from '../../src/stream/consume/trim.ts'
+import { openCallEngine } from '../../src/calls/engine/open-call-engine.ts'
+import { runCalls } from '../../src/calls/engine/run-calls.ts'
+import { createReporter } from '../../src/calls/settled-calls.ts'
 import { openEngine } from '../../src/campaigns/engine/open-engine.ts'
 import { runBranches } from '../../src/campaigns/engine/branches/run-branches.ts'
 import { runCampaigns } from '../../src/campaigns/engine/run-campaigns.ts'
@@ -93,6 +96,10 @@ export async function startService(stack: Stack, { keep }: { keep?: Keep } = {})
   const engineDeps = { sql, log, guard: guardOf(stack.config), config: stack.config, now: Date.now, submit, wakeUps }
   const engine = openEngine(engineDeps)
   const campaigns = runCampaigns(engine.deps, stopping.signal)
+  const callWakeUps = listenForWakeUps(roles.subscribe, 'calls', log)
+  const report = createReporter(roles.publish, log)
+  const callEngine = openCallEngine({ ...engineDeps, wakeUps: callWakeUps, report })
+  const calls = runCalls(callEngine.deps, stopping.signal)
   const branches = runBranches(
     { sql, clickhouse: stack.clickhouse, log, config: stack.config, now: Date.now },
     stopping.signal,
@@ -104,8 +111,10 @@ export async function startService(stack: Stack, { keep }: { keep?: Keep } = {})
       await frontDoor.stop()
       await loops.stop()
       stopping.abort()
-      await Promise.all([timeline, segments, campaigns, branches])
+      await Promise.all([timeline, segments, campaigns, calls, branches])
       await engine.close()
+      await callEngine.close()
+      callWakeUps.close()
       await submitter.close()
       wakeUps.close()
       for (const connection of [redis, ...Object.values(roles)]) connection.disconnect()

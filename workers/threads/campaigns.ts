@@ -1,4 +1,7 @@
-/** The campaigns thread: moves enrolments through their steps, and sends their messages. */
+/** The campaigns thread: moves enrolments through their steps, and sends their messages and those of calls. */
+import { openCallEngine } from '../../src/calls/engine/open-call-engine.ts'
+import { runCalls } from '../../src/calls/engine/run-calls.ts'
+import { createReporter } from '../../src/calls/settled-calls.ts'
 import { ENGINE_SETTINGS, openEngine } from '../../src/campaigns/engine/open-engine.ts'
 import { runBranches } from '../../src/campaigns/engine/branches/run-branches.ts'
 import { runCampaigns as run } from '../../src/campaigns/engine/run-campaigns.ts'
@@ -24,18 +27,33 @@ export const runCampaigns: ThreadBody = async (config, { log }, signal) => {
   const { submit } = submitter
   const wakeUps = listenForWakeUps(redis.subscribe, 'campaigns', log)
   const engine = openEngine({ sql, log, guard: guardOf(config, sql), config, now: Date.now, submit, wakeUps })
+  // Of their own, so that calls wait for no claim of a campaign.
+  const forCalls = open(3, ENGINE_SETTINGS)
+  const callWakeUps = listenForWakeUps(redis.subscribe, 'calls', log)
+  const calls = openCallEngine({
+    sql: forCalls,
+    log,
+    guard: guardOf(config, forCalls),
+    config,
+    now: Date.now,
+    wakeUps: callWakeUps,
+    report: createReporter(redis.publish, log),
+  })
   const clickhouse = connectClickHouse(config.clickhouseUrl)
   try {
     await Promise.all([
       run(engine.deps, signal),
+      runCalls(calls.deps, signal),
       runBranches({ sql: forBranches, clickhouse, log, config, now: Date.now }, signal),
     ])
   } finally {
     await engine.close()
+    await calls.close()
+    callWakeUps.close()
     await clickhouse.close()
     await submitter.close()
     wakeUps.close()
     for (const connection of Object.values(redis)) connection.disconnect()
-    await Promise.all([sql, forBranches].map((pool) => pool.end({ timeout: 1 })))
+    await Promise.all([sql, forBranches, forCalls].map((pool) => pool.end({ timeout: 1 })))
   }
 }

@@ -33,6 +33,14 @@ declare
     select ltrim(recipient, '+') from messages
     where business_id = p_business and contact_id = any (ids) and channel = 'whatsapp' and recipient is not null
   );
+  -- Messages of calls: those to the contact, and those to an address of it that had no contact then.
+  own_calls uuid[] := array(
+    select id from messages
+    where business_id = p_business and contact_id = any (ids) and campaign_id is null
+    union
+    select c.message_id from identities i join calls c on c.business_id = p_business and c.address = i.value
+    where i.business_id = p_business and i.contact_id = any (ids) and i.kind in ('email', 'phone')
+  );
   -- Browsers that remain.
   others json;
   segment_changes text;
@@ -107,6 +115,7 @@ begin
       enrolled_at - enrolled_at % 3600000, ended_at - ended_at % 3600000
     from enrolments where business_id = p_business and contact_id = any (ids);
   delete from enrolments where business_id = p_business and contact_id = any (ids);
+  perform erase_calls(p_business, own_calls);
   -- In the same order as a sender that settles its message.
   perform from due_steps where business_id = p_business and contact_id = any (ids) order by enrolment_id for update;
   -- A message that is being sent is settled by its sender, if the sender is alive. A message that waits for another

@@ -75,6 +75,7 @@ async function readSent(
       from messages m
       where m.business_id = ${businessId} and m.contact_id = ${contactId} and m.channel = any (${`{${MESSAGE_CHANNELS.join(',')}}`}::text[])
         and m.claimed_at > ${from - window} and m.claimed_at <= ${from} and m.state not in ('failed', 'skipped')
+        and m.enrolment_id is not null
     ) newest
     where place <= ${MAX_AT_MOST}`
 }

@@ -880,12 +880,12 @@ export interface paths {
         };
         /**
          * Read what holds for all campaigns
-         * @description Quiet hours of the campaigns that name none, and caps besides those of each campaign.
+         * @description Quiet hours of the campaigns that name none, caps besides those of each campaign, and how many messages of send calls one address gets in an hour.
          */
         get: operations["getDashboardApiBBusinessIdMessaging"];
         /**
          * Set what holds for all campaigns
-         * @description Replaces both. It holds from the answer on, for contacts that are enrolled already, too: each message is looked at when it is due.
+         * @description Replaces all of them. It holds from the answer on, for contacts that are enrolled already, too: each message is looked at when it is due.
          */
         put: operations["putDashboardApiBBusinessIdMessaging"];
         post?: never;
@@ -992,11 +992,15 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the messages of campaigns */
+        /** List the messages of campaigns and of send calls */
         get: operations["getDashboardApiBBusinessIdMessages"];
         put?: never;
         post?: never;
-        delete?: never;
+        /**
+         * Erase the messages to an address of no contact
+         * @description Of send calls. Messages to a contact are erased with the contact. A message that waits is not sent. The counts stay.
+         */
+        delete: operations["deleteDashboardApiBBusinessIdMessages"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1010,7 +1014,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read a message of a campaign
+         * Read a message
          * @description `rendering` is null when nothing was rendered, and after 90 days.
          */
         get: operations["getDashboardApiBBusinessIdMessagesMessageId"];
@@ -1227,6 +1231,135 @@ export interface paths {
          * @description Looks up SPF, DKIM and DMARC of the domain of `sender`, and says what to publish. It takes at most 5 seconds.
          */
         post: operations["postDashboardApiBBusinessIdChannelsChannelCheck"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/dashboard/api/b/{businessId}/senders": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the senders
+         * @description By channel and key. Every channel has its sender `default`, of the provider `log` unless it is set up.
+         */
+        get: operations["getDashboardApiBBusinessIdSenders"];
+        put?: never;
+        /**
+         * Create a sender
+         * @description At most 50 a channel; `push` has one. Its settings are those of a channel. With `via`, it uses the connection of another sender, and has addresses alone.
+         */
+        post: operations["postDashboardApiBBusinessIdSenders"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/dashboard/api/b/{businessId}/senders/{sender}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a sender */
+        get: operations["getDashboardApiBBusinessIdSendersSender"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a sender
+         * @description Not while a campaign that is not archived, a template or another sender names it, or a message is in hand. Callbacks of its messages count for 7 days. The default sender can be reset by `DELETE /api/channels/{channel}`.
+         */
+        delete: operations["deleteDashboardApiBBusinessIdSendersSender"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a sender
+         * @description What you leave out stays; null removes it. A sender that is paused or unreachable is tried again. `isDefault: true` alone only makes it the default of its channel. `key`, `channel` and `via` never change.
+         */
+        patch: operations["patchDashboardApiBBusinessIdSendersSender"];
+        trace?: never;
+    };
+    "/dashboard/api/b/{businessId}/senders/{sender}/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Pause a sender
+         * @description Its messages wait, or take its fallback. A sender with `via` is paused with its connection.
+         */
+        post: operations["postDashboardApiBBusinessIdSendersSenderPause"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/dashboard/api/b/{businessId}/senders/{sender}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Resume a sender
+         * @description What waits for it goes on at once. It is tried again if it was unreachable.
+         */
+        post: operations["postDashboardApiBBusinessIdSendersSenderResume"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/dashboard/api/b/{businessId}/senders/{sender}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a test message by a sender
+         * @description As `POST /api/channels/{channel}/test`, and counted with it: at most 100 in 24 hours.
+         */
+        post: operations["postDashboardApiBBusinessIdSendersSenderTest"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/dashboard/api/b/{businessId}/senders/{sender}/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Check the domain of a sender
+         * @description Looks up SPF, DKIM and DMARC now. It is also done after each save, and before the first message of a day. `selectors` are kept for the next time.
+         */
+        post: operations["postDashboardApiBBusinessIdSendersSenderCheck"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3776,6 +3909,8 @@ export interface components {
             /** Format: uuid */
             template: string;
             kind?: "marketing" | "transactional" | null;
+            /** @description Key of a sender of the channel. Left out: the next one that is named, or the default. */
+            sender?: string | null;
         } | {
             id?: string | null;
             /** @constant */
@@ -3844,6 +3979,8 @@ export interface components {
             /** Format: uuid */
             template: string;
             kind: "marketing" | "transactional";
+            /** @description Key of a sender of the channel. Left out: the next one that is named, or the default. */
+            sender?: string;
         } | {
             id: string;
             /** @constant */
@@ -10432,6 +10569,19 @@ export interface operations {
                     }[] | null;
                     /** @description Percentage of contacts held out as a control group; at most two decimals. */
                     holdOut?: number | null;
+                    /** @description The senders of its messages, by channel. A step that names one goes before. */
+                    senders?: {
+                        /** @description Key of a sender of the channel. Left out: the next one that is named, or the default. */
+                        email?: string | null;
+                        /** @description Key of a sender of the channel. Left out: the next one that is named, or the default. */
+                        sms?: string | null;
+                        /** @description Key of a sender of the channel. Left out: the next one that is named, or the default. */
+                        whatsapp?: string | null;
+                        /** @description Key of a sender of the channel. Left out: the next one that is named, or the default. */
+                        push?: string | null;
+                        /** @description Key of a sender of the channel. Left out: the next one that is named, or the default. */
+                        webhook?: string | null;
+                    } | null;
                     /** @description Whether opens of its mails, and clicks on their links, become events. Default: both. */
                     tracking?: {
                         opens?: boolean | null;
@@ -10553,6 +10703,19 @@ export interface operations {
                                 }[];
                                 /** @description Percentage of contacts held out as a control group; at most two decimals. */
                                 holdOut: number;
+                                /** @description The senders of its messages, by channel. A step that names one goes before. */
+                                senders?: {
+                                    /** @description Key of a sender of the channel. Left out: the next one that is named, or the default. */
+                                    email?: string;
+                                    /** @description Key of a sender of the channel. Left out: the next one that is named, or the default. */
+                                    sms?: string;
+                                    /** @description Key of a sender of the channel. Left out: the next one that is named, or the default. */
+                                    whatsapp?: string;
+                                    /** @description Key of a sender of the channel. Left out: the next one that is named, or the default. */
+                                    push?: string;
+                                    /** @description Key of a sender of the channel. Left out: the next one that is named, or the default. */
+                                    webhook?: string;
+                                };
                                 /** @description Whether opens of its mails, and clicks on their links, become events. Default: both. */
                                 tracking: {
                                     opens: boolean;
@@ -10802,6 +10965,19 @@ export interface operations {
                                 }[];
                                 /** @description Percentage of contacts held out as a control group; at most two decimals. */
                                 holdOut: number;
+                                /** @description The senders of its messages, by channel. A step that names one goes before. */
+                                senders?: {
+                                    /** @description Key of a sender of the channel. Left out: the next one that is named, or the default. */
+                                    email?: string;
+                                    /** @description Key of a sender of the channel. Left out: the next one that is named, or the default. */
+                                    sms?: string;
+                                    /** @description Key of a sender of the channel. Left out: the next one that is named, or the default. */
+                                    whatsapp?: string;
+                                    /** @description Key of a sender of the channel. Left out: the next one that is named, or the default. */
+                                    push?: string;
+                                    /** @description Key of a sender of the channel. Left out: the next one that is named, or the default. */
+                                    webhook?: string;
+                                };
                                 /** @description Whether opens of its mails, and clicks on their links, become events. Default: both. */
                                 tracking: {
                                     opens: boolean;
@@ -11118,6 +11294,19 @@ export interface operations {
                     }[] | null;
                     /** @description Percentage of contacts held out as a control group; at most two decimals. */
                     holdOut?: number | null;
+                    /** @description The senders of its messages, by channel. A step that names one goes before. */
+                    senders?: {
+                        /** @description Key of a sender of the channel. Left out: the next one that is named, or the default. */
+                        email?: string | null;
+                        /** @description Key of a sender of the channel. Left out: the next one that is named, or the default. */
+                        sms?: string | null;
+                        /** @description Key of a sender of the channel. Left out: the next one that is named, or the default. */
+                        whatsapp?: string | null;
+                        /** @description Key of a sender of the channel. Left out: the next one that is named, or the default. */
+                        push?: string | null;
+                        /** @description Key of a sender of the channel. Left out: the next one that is named, or the default. */
+                        webhook?: string | null;
+                    } | null;
                     /** @description Whether opens of its mails, and clicks on their links, become events. Default: both. */
                     tracking?: {
                         opens?: boolean | null;
@@ -11239,6 +11428,19 @@ export interface operations {
                                 }[];
                                 /** @description Percentage of contacts held out as a control group; at most two decimals. */
                                 holdOut: number;
+                                /** @description The senders of its messages, by channel. A step that names one goes before. */
+                                senders?: {
+                                    /** @description Key of a sender of the channel. Left out: the next one that is named, or the default. */
+                                    email?: string;
+                                    /** @description Key of a sender of the channel. Left out: the next one that is named, or the default. */
+                                    sms?: string;
+                                    /** @description Key of a sender of the channel. Left out: the next one that is named, or the default. */
+                                    whatsapp?: string;
+                                    /** @description Key of a sender of the channel. Left out: the next one that is named, or the default. */
+                                    push?: string;
+                                    /** @description Key of a sender of the channel. Left out: the next one that is named, or the default. */
+                                    webhook?: string;
+                                };
                                 /** @description Whether opens of its mails, and clicks on their links, become events. Default: both. */
                                 tracking: {
                                     opens: boolean;
@@ -11490,6 +11692,19 @@ export interface operations {
                                 }[];
                                 /** @description Percentage of contacts held out as a control group; at most two decimals. */
                                 holdOut: number;
+                                /** @description The senders of its messages, by channel. A step that names one goes before. */
+                                senders?: {
+                                    /** @description Key of a sender of the channel. Left out: the next one that is named, or the default. */
+                                    email?: string;
+                                    /** @description Key of a sender of the channel. Left out: the next one that is named, or the default. */
+                                    sms?: string;
+                                    /** @description Key of a sender of the channel. Left out: the next one that is named, or the default. */
+                                    whatsapp?: string;
+                                    /** @description Key of a sender of the channel. Left out: the next one that is named, or the default. */
+                                    push?: string;
+                                    /** @description Key of a sender of the channel. Left out: the next one that is named, or the default. */
+                                    webhook?: string;
+                                };
                                 /** @description Whether opens of its mails, and clicks on their links, become events. Default: both. */
                                 tracking: {
                                     opens: boolean;
@@ -11721,6 +11936,19 @@ export interface operations {
                                 }[];
                                 /** @description Percentage of contacts held out as a control group; at most two decimals. */
                                 holdOut: number;
+                                /** @description The senders of its messages, by channel. A step that names one goes before. */
+                                senders?: {
+                                    /** @description Key of a sender of the channel. Left out: the next one that is named, or the default. */
+                                    email?: string;
+                                    /** @description Key of a sender of the channel. Left out: the next one that is named, or the default. */
+                                    sms?: string;
+                                    /** @description Key of a sender of the channel. Left out: the next one that is named, or the default. */
+                                    whatsapp?: string;
+                                    /** @description Key of a sender of the channel. Left out: the next one that is named, or the default. */
+                                    push?: string;
+                                    /** @description Key of a sender of the channel. Left out: the next one that is named, or the default. */
+                                    webhook?: string;
+                                };
                                 /** @description Whether opens of its mails, and clicks on their links, become events. Default: both. */
                                 tracking: {
                                     opens: boolean;
@@ -11940,6 +12168,19 @@ export interface operations {
                                 }[];
                                 /** @description Percentage of contacts held out as a control group; at most two decimals. */
                                 holdOut: number;
+                                /** @description The senders of its messages, by channel. A step that names one goes before. */
+                                senders?: {
+                                    /** @description Key of a sender of the channel. Left out: the next one that is named, or the default. */
+                                    email?: string;
+                                    /** @description Key of a sender of the channel. Left out: the next one that is named, or the default. */
+                                    sms?: string;
+                                    /** @description Key of a sender of the channel. Left out: the next one that is named, or the default. */
+                                    whatsapp?: string;
+                                    /** @description Key of a sender of the channel. Left out: the next one that is named, or the default. */
+                                    push?: string;
+                                    /** @description Key of a sender of the channel. Left out: the next one that is named, or the default. */
+                                    webhook?: string;
+                                };
                                 /** @description Whether opens of its mails, and clicks on their links, become events. Default: both. */
                                 tracking: {
                                     opens: boolean;
@@ -12159,6 +12400,19 @@ export interface operations {
                                 }[];
                                 /** @description Percentage of contacts held out as a control group; at most two decimals. */
                                 holdOut: number;
+                                /** @description The senders of its messages, by channel. A step that names one goes before. */
+                                senders?: {
+                                    /** @description Key of a sender of the channel. Left out: the next one that is named, or the default. */
+                                    email?: string;
+                                    /** @description Key of a sender of the channel. Left out: the next one that is named, or the default. */
+                                    sms?: string;
+                                    /** @description Key of a sender of the channel. Left out: the next one that is named, or the default. */
+                                    whatsapp?: string;
+                                    /** @description Key of a sender of the channel. Left out: the next one that is named, or the default. */
+                                    push?: string;
+                                    /** @description Key of a sender of the channel. Left out: the next one that is named, or the default. */
+                                    webhook?: string;
+                                };
                                 /** @description Whether opens of its mails, and clicks on their links, become events. Default: both. */
                                 tracking: {
                                     opens: boolean;
@@ -12378,6 +12632,19 @@ export interface operations {
                                 }[];
                                 /** @description Percentage of contacts held out as a control group; at most two decimals. */
                                 holdOut: number;
+                                /** @description The senders of its messages, by channel. A step that names one goes before. */
+                                senders?: {
+                                    /** @description Key of a sender of the channel. Left out: the next one that is named, or the default. */
+                                    email?: string;
+                                    /** @description Key of a sender of the channel. Left out: the next one that is named, or the default. */
+                                    sms?: string;
+                                    /** @description Key of a sender of the channel. Left out: the next one that is named, or the default. */
+                                    whatsapp?: string;
+                                    /** @description Key of a sender of the channel. Left out: the next one that is named, or the default. */
+                                    push?: string;
+                                    /** @description Key of a sender of the channel. Left out: the next one that is named, or the default. */
+                                    webhook?: string;
+                                };
                                 /** @description Whether opens of its mails, and clicks on their links, become events. Default: both. */
                                 tracking: {
                                     opens: boolean;
@@ -12691,16 +12958,23 @@ export interface operations {
                      *         "sends": [
                      *           {
                      *             "messageId": "0198c5a0-9d10-7c42-9a51-3e8f7b6d2c14",
+                     *             "source": "campaign",
                      *             "campaignId": "0198c5a0-9b11-7f02-8a3c-5b2e6f7d8c90",
                      *             "enrolmentId": "0198c5a0-9c3d-7a10-b7f2-8d4e6a1c9b35",
                      *             "contactId": "0198c5a0-7e3f-7000-8000-2b1c4d5e6f70",
                      *             "stepId": "hello",
+                     *             "templateId": "0198c5a0-8f32-7a15-9c60-1d2e3f4a5b6c",
                      *             "channel": "email",
                      *             "state": "sent",
                      *             "reason": null,
                      *             "detail": "250 2.0.0 Ok: queued",
                      *             "to": "ada@example.com",
                      *             "provider": "smtp",
+                     *             "sender": "default",
+                     *             "from": {
+                     *               "address": "hello@shop.example",
+                     *               "name": "Shop"
+                     *             },
                      *             "sentAt": "2026-03-01T09:30:01.000Z",
                      *             "states": [
                      *               {
@@ -12853,24 +13127,30 @@ export interface operations {
                             sends: {
                                 /** Format: uuid */
                                 messageId: string;
+                                /** @description Whether a campaign or a send call has sent it. */
+                                source: "campaign" | "call";
+                                campaignId: string | null;
+                                enrolmentId: string | null;
+                                contactId: string | null;
+                                stepId: string | null;
                                 /** Format: uuid */
-                                campaignId: string;
-                                /** Format: uuid */
-                                enrolmentId: string;
-                                /** Format: uuid */
-                                contactId: string;
-                                stepId: string;
+                                templateId: string;
                                 channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
                                 /** @description The latest one. `bounced`: the address does not exist, or the message came back. `failed`: it was refused for another reason, given up, or its template could not be rendered. */
-                                state: "claimed" | "sent" | "delivered" | "bounced" | "complained" | "failed" | "skipped" | "unknown";
-                                reason: ("held_out" | "no_opt_in" | "no_address" | "suppressed" | "cap" | "ended" | "template_failed" | "provider_refused" | "gave_up") | null;
+                                state: "queued" | "claimed" | "sent" | "delivered" | "bounced" | "complained" | "failed" | "skipped" | "unknown";
+                                reason: ("held_out" | "no_opt_in" | "no_address" | "suppressed" | "cap" | "ended" | "expired" | "template_failed" | "provider_refused" | "gave_up") | null;
                                 detail: string | null;
                                 to: string | null;
                                 provider: string | null;
+                                sender: string | null;
+                                from: {
+                                    address: string;
+                                    name?: string;
+                                } | null;
                                 sentAt: string | null;
                                 /** @description In order. */
                                 states: {
-                                    state: "claimed" | "sent" | "delivered" | "bounced" | "complained" | "failed" | "skipped" | "unknown";
+                                    state: "queued" | "claimed" | "sent" | "delivered" | "bounced" | "complained" | "failed" | "skipped" | "unknown";
                                     /** Format: date-time */
                                     at: string;
                                 }[];
@@ -14481,7 +14761,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Quiet hours and caps. */
+            /** @description Quiet hours, caps, and the limit of send calls to one address. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -14505,7 +14785,8 @@ export interface operations {
                      *               "days": 7,
                      *               "whenReached": "wait"
                      *             }
-                     *           ]
+                     *           ],
+                     *           "perAddressHour": 20
                      *         }
                      *       }
                      *     }
@@ -14529,6 +14810,7 @@ export interface operations {
                                     days: number;
                                     whenReached: "wait" | "skip";
                                 }[];
+                                perAddressHour: number | null;
                             };
                         };
                     };
@@ -14632,7 +14914,8 @@ export interface operations {
                  *           "days": 7,
                  *           "whenReached": "wait"
                  *         }
-                 *       ]
+                 *       ],
+                 *       "perAddressHour": 20
                  *     }
                  */
                 "application/json": {
@@ -14651,11 +14934,13 @@ export interface operations {
                         days: number;
                         whenReached?: "wait" | "skip" | null;
                     }[] | null;
+                    /** @description How many messages of send calls one address gets in an hour; null: any number. Left out: 20. */
+                    perAddressHour?: number | null;
                 };
             };
         };
         responses: {
-            /** @description Quiet hours and caps. */
+            /** @description Quiet hours, caps, and the limit of send calls to one address. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -14679,7 +14964,8 @@ export interface operations {
                      *               "days": 7,
                      *               "whenReached": "wait"
                      *             }
-                     *           ]
+                     *           ],
+                     *           "perAddressHour": 20
                      *         }
                      *       }
                      *     }
@@ -14703,6 +14989,7 @@ export interface operations {
                                     days: number;
                                     whenReached: "wait" | "skip";
                                 }[];
+                                perAddressHour: number | null;
                             };
                         };
                     };
@@ -16276,8 +16563,12 @@ export interface operations {
                 contactId?: string;
                 /** @description Those of this campaign. */
                 campaignId?: string;
+                /** @description Those of campaigns, or those of send calls. */
+                source?: "campaign" | "call";
+                /** @description Those of send calls that are made from this template. */
+                template?: string;
                 /** @description Those in this state. */
-                state?: "claimed" | "sent" | "delivered" | "bounced" | "complained" | "failed" | "skipped" | "unknown";
+                state?: "queued" | "claimed" | "sent" | "delivered" | "bounced" | "complained" | "failed" | "skipped" | "unknown";
                 /** @description The maximum number of entries in a page. */
                 limit?: number;
                 /** @description The nextCursor of the previous page. Leave it out for the first page. */
@@ -16306,16 +16597,23 @@ export interface operations {
                      *         "messages": [
                      *           {
                      *             "messageId": "0198c5a0-9d10-7c42-9a51-3e8f7b6d2c14",
+                     *             "source": "campaign",
                      *             "campaignId": "0198c5a0-9b11-7f02-8a3c-5b2e6f7d8c90",
                      *             "enrolmentId": "0198c5a0-9c3d-7a10-b7f2-8d4e6a1c9b35",
                      *             "contactId": "0198c5a0-7e3f-7000-8000-2b1c4d5e6f70",
                      *             "stepId": "hello",
+                     *             "templateId": "0198c5a0-8f32-7a15-9c60-1d2e3f4a5b6c",
                      *             "channel": "email",
                      *             "state": "sent",
                      *             "reason": null,
                      *             "detail": "250 2.0.0 Ok: queued",
                      *             "to": "ada@example.com",
                      *             "provider": "smtp",
+                     *             "sender": "default",
+                     *             "from": {
+                     *               "address": "hello@shop.example",
+                     *               "name": "Shop"
+                     *             },
                      *             "sentAt": "2026-03-01T09:30:01.000Z",
                      *             "states": [
                      *               {
@@ -16341,29 +16639,166 @@ export interface operations {
                             messages: {
                                 /** Format: uuid */
                                 messageId: string;
+                                /** @description Whether a campaign or a send call has sent it. */
+                                source: "campaign" | "call";
+                                campaignId: string | null;
+                                enrolmentId: string | null;
+                                contactId: string | null;
+                                stepId: string | null;
                                 /** Format: uuid */
-                                campaignId: string;
-                                /** Format: uuid */
-                                enrolmentId: string;
-                                /** Format: uuid */
-                                contactId: string;
-                                stepId: string;
+                                templateId: string;
                                 channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
                                 /** @description The latest one. `bounced`: the address does not exist, or the message came back. `failed`: it was refused for another reason, given up, or its template could not be rendered. */
-                                state: "claimed" | "sent" | "delivered" | "bounced" | "complained" | "failed" | "skipped" | "unknown";
-                                reason: ("held_out" | "no_opt_in" | "no_address" | "suppressed" | "cap" | "ended" | "template_failed" | "provider_refused" | "gave_up") | null;
+                                state: "queued" | "claimed" | "sent" | "delivered" | "bounced" | "complained" | "failed" | "skipped" | "unknown";
+                                reason: ("held_out" | "no_opt_in" | "no_address" | "suppressed" | "cap" | "ended" | "expired" | "template_failed" | "provider_refused" | "gave_up") | null;
                                 detail: string | null;
                                 to: string | null;
                                 provider: string | null;
+                                sender: string | null;
+                                from: {
+                                    address: string;
+                                    name?: string;
+                                } | null;
                                 sentAt: string | null;
                                 /** @description In order. */
                                 states: {
-                                    state: "claimed" | "sent" | "delivered" | "bounced" | "complained" | "failed" | "skipped" | "unknown";
+                                    state: "queued" | "claimed" | "sent" | "delivered" | "bounced" | "complained" | "failed" | "skipped" | "unknown";
                                     /** Format: date-time */
                                     at: string;
                                 }[];
                             }[];
                             nextCursor: string | null;
+                        };
+                    };
+                };
+            };
+            /** @description `invalid_request` */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `not_signed_in` */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `key_not_accepted`, `cross_site_request`, `not_permitted` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `business_not_found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `method_not_allowed` */
+            405: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `rate_limited` */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    deleteDashboardApiBBusinessIdMessages: {
+        parameters: {
+            query: {
+                /**
+                 * @description An email address or a phone number.
+                 * @example ada@example.com
+                 */
+                address: string;
+            };
+            header?: never;
+            path: {
+                businessId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Erased. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "success": true,
+                     *       "message": "The messages are erased.",
+                     *       "data": {
+                     *         "erased": 3,
+                     *         "hasMore": false
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        message: string;
+                        data: {
+                            /** @description Number of messages. */
+                            erased: number;
+                            /** @description True: some are left. Call it again. */
+                            hasMore: boolean;
                         };
                     };
                 };
@@ -16479,16 +16914,23 @@ export interface operations {
                      *       "data": {
                      *         "message": {
                      *           "messageId": "0198c5a0-9d10-7c42-9a51-3e8f7b6d2c14",
+                     *           "source": "campaign",
                      *           "campaignId": "0198c5a0-9b11-7f02-8a3c-5b2e6f7d8c90",
                      *           "enrolmentId": "0198c5a0-9c3d-7a10-b7f2-8d4e6a1c9b35",
                      *           "contactId": "0198c5a0-7e3f-7000-8000-2b1c4d5e6f70",
                      *           "stepId": "hello",
+                     *           "templateId": "0198c5a0-8f32-7a15-9c60-1d2e3f4a5b6c",
                      *           "channel": "email",
                      *           "state": "sent",
                      *           "reason": null,
                      *           "detail": "250 2.0.0 Ok: queued",
                      *           "to": "ada@example.com",
                      *           "provider": "smtp",
+                     *           "sender": "default",
+                     *           "from": {
+                     *             "address": "hello@shop.example",
+                     *             "name": "Shop"
+                     *           },
                      *           "sentAt": "2026-03-01T09:30:01.000Z",
                      *           "states": [
                      *             {
@@ -16500,6 +16942,8 @@ export interface operations {
                      *               "at": "2026-03-01T09:30:01.000Z"
                      *             }
                      *           ],
+                     *           "data": null,
+                     *           "attachments": [],
                      *           "rendering": {
                      *             "language": "en",
                      *             "subject": "Welcome, Ada",
@@ -16518,26 +16962,44 @@ export interface operations {
                             message: {
                                 /** Format: uuid */
                                 messageId: string;
+                                /** @description Whether a campaign or a send call has sent it. */
+                                source: "campaign" | "call";
+                                campaignId: string | null;
+                                enrolmentId: string | null;
+                                contactId: string | null;
+                                stepId: string | null;
                                 /** Format: uuid */
-                                campaignId: string;
-                                /** Format: uuid */
-                                enrolmentId: string;
-                                /** Format: uuid */
-                                contactId: string;
-                                stepId: string;
+                                templateId: string;
                                 channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
                                 /** @description The latest one. `bounced`: the address does not exist, or the message came back. `failed`: it was refused for another reason, given up, or its template could not be rendered. */
-                                state: "claimed" | "sent" | "delivered" | "bounced" | "complained" | "failed" | "skipped" | "unknown";
-                                reason: ("held_out" | "no_opt_in" | "no_address" | "suppressed" | "cap" | "ended" | "template_failed" | "provider_refused" | "gave_up") | null;
+                                state: "queued" | "claimed" | "sent" | "delivered" | "bounced" | "complained" | "failed" | "skipped" | "unknown";
+                                reason: ("held_out" | "no_opt_in" | "no_address" | "suppressed" | "cap" | "ended" | "expired" | "template_failed" | "provider_refused" | "gave_up") | null;
                                 detail: string | null;
                                 to: string | null;
                                 provider: string | null;
+                                sender: string | null;
+                                from: {
+                                    address: string;
+                                    name?: string;
+                                } | null;
                                 sentAt: string | null;
                                 /** @description In order. */
                                 states: {
-                                    state: "claimed" | "sent" | "delivered" | "bounced" | "complained" | "failed" | "skipped" | "unknown";
+                                    state: "queued" | "claimed" | "sent" | "delivered" | "bounced" | "complained" | "failed" | "skipped" | "unknown";
                                     /** Format: date-time */
                                     at: string;
+                                }[];
+                                data: {
+                                    [key: string]: unknown;
+                                } | null;
+                                attachments: {
+                                    filename: string;
+                                    contentType: string;
+                                    contentId: string | null;
+                                    /** @description In bytes. */
+                                    size: number;
+                                    /** @description In hex. */
+                                    sha256: string;
                                 }[];
                                 rendering: {
                                     language: string;
@@ -16668,16 +17130,23 @@ export interface operations {
                      *       "data": {
                      *         "message": {
                      *           "messageId": "0198c5a0-9d10-7c42-9a51-3e8f7b6d2c14",
+                     *           "source": "campaign",
                      *           "campaignId": "0198c5a0-9b11-7f02-8a3c-5b2e6f7d8c90",
                      *           "enrolmentId": "0198c5a0-9c3d-7a10-b7f2-8d4e6a1c9b35",
                      *           "contactId": "0198c5a0-7e3f-7000-8000-2b1c4d5e6f70",
                      *           "stepId": "hello",
+                     *           "templateId": "0198c5a0-8f32-7a15-9c60-1d2e3f4a5b6c",
                      *           "channel": "email",
                      *           "state": "sent",
                      *           "reason": null,
                      *           "detail": "250 2.0.0 Ok: queued",
                      *           "to": "ada@example.com",
                      *           "provider": "smtp",
+                     *           "sender": "default",
+                     *           "from": {
+                     *             "address": "hello@shop.example",
+                     *             "name": "Shop"
+                     *           },
                      *           "sentAt": "2026-03-01T09:30:01.000Z",
                      *           "states": [
                      *             {
@@ -16701,24 +17170,30 @@ export interface operations {
                             message: {
                                 /** Format: uuid */
                                 messageId: string;
+                                /** @description Whether a campaign or a send call has sent it. */
+                                source: "campaign" | "call";
+                                campaignId: string | null;
+                                enrolmentId: string | null;
+                                contactId: string | null;
+                                stepId: string | null;
                                 /** Format: uuid */
-                                campaignId: string;
-                                /** Format: uuid */
-                                enrolmentId: string;
-                                /** Format: uuid */
-                                contactId: string;
-                                stepId: string;
+                                templateId: string;
                                 channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
                                 /** @description The latest one. `bounced`: the address does not exist, or the message came back. `failed`: it was refused for another reason, given up, or its template could not be rendered. */
-                                state: "claimed" | "sent" | "delivered" | "bounced" | "complained" | "failed" | "skipped" | "unknown";
-                                reason: ("held_out" | "no_opt_in" | "no_address" | "suppressed" | "cap" | "ended" | "template_failed" | "provider_refused" | "gave_up") | null;
+                                state: "queued" | "claimed" | "sent" | "delivered" | "bounced" | "complained" | "failed" | "skipped" | "unknown";
+                                reason: ("held_out" | "no_opt_in" | "no_address" | "suppressed" | "cap" | "ended" | "expired" | "template_failed" | "provider_refused" | "gave_up") | null;
                                 detail: string | null;
                                 to: string | null;
                                 provider: string | null;
+                                sender: string | null;
+                                from: {
+                                    address: string;
+                                    name?: string;
+                                } | null;
                                 sentAt: string | null;
                                 /** @description In order. */
                                 states: {
-                                    state: "claimed" | "sent" | "delivered" | "bounced" | "complained" | "failed" | "skipped" | "unknown";
+                                    state: "queued" | "claimed" | "sent" | "delivered" | "bounced" | "complained" | "failed" | "skipped" | "unknown";
                                     /** Format: date-time */
                                     at: string;
                                 }[];
@@ -16897,6 +17372,8 @@ export interface operations {
                                 templateId: string;
                                 name: string;
                                 channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                /** @description Key of its sender, if it names one. */
+                                sender?: string;
                                 defaultLanguage: string;
                                 /** @description Goes up with each change of what is sent. */
                                 version: number;
@@ -17027,6 +17504,7 @@ export interface operations {
                     name: string;
                     /** @description How it is sent. */
                     channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                    sender?: string | null;
                     /** @description By language, at most 50, each of at most 256 KiB. `email`: `subject` and `html`, `mjml` or `text`; `sms`: `text`; `whatsapp`: `providerTemplate` with `parameters`, or `text`; `push`: `title`, `body` and `url`; `webhook`: `body`, which is JSON. */
                     variants: {
                         [key: string]: {
@@ -17082,6 +17560,8 @@ export interface operations {
                                 templateId: string;
                                 name: string;
                                 channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                /** @description Key of its sender, if it names one. */
+                                sender?: string;
                                 defaultLanguage: string;
                                 /** @description Goes up with each change of what is sent. */
                                 version: number;
@@ -17277,6 +17757,8 @@ export interface operations {
                                 templateId: string;
                                 name: string;
                                 channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                /** @description Key of its sender, if it names one. */
+                                sender?: string;
                                 defaultLanguage: string;
                                 /** @description Goes up with each change of what is sent. */
                                 version: number;
@@ -17531,6 +18013,7 @@ export interface operations {
                      * @example Welcome
                      */
                     name?: string | null;
+                    sender?: string | null;
                     /** @description By language, at most 50, each of at most 256 KiB. `email`: `subject` and `html`, `mjml` or `text`; `sms`: `text`; `whatsapp`: `providerTemplate` with `parameters`, or `text`; `push`: `title`, `body` and `url`; `webhook`: `body`, which is JSON. */
                     variants?: {
                         [key: string]: {
@@ -17586,6 +18069,8 @@ export interface operations {
                                 templateId: string;
                                 name: string;
                                 channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                /** @description Key of its sender, if it names one. */
+                                sender?: string;
                                 defaultLanguage: string;
                                 /** @description Goes up with each change of what is sent. */
                                 version: number;
@@ -17754,6 +18239,15 @@ export interface operations {
                         properties?: {
                             [key: string]: unknown;
                         } | null;
+                    } | null;
+                    /**
+                     * @description The data of a send call.
+                     * @example {
+                     *       "code": "4711"
+                     *     }
+                     */
+                    data?: {
+                        [key: string]: unknown;
                     } | null;
                 };
             };
@@ -17946,6 +18440,7 @@ export interface operations {
                      *             "sender": "Shop <hello@shop.example>",
                      *             "perSecond": 50,
                      *             "dailyBudget": 100000,
+                     *             "reserve": 0,
                      *             "secure": false,
                      *             "secrets": [
                      *               "password"
@@ -17967,6 +18462,8 @@ export interface operations {
                                 channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
                                 perSecond: number | null;
                                 dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
                                 /** @description The names of the secrets that are stored. */
                                 secrets: string[];
                                 updatedAt: string | null;
@@ -17978,6 +18475,8 @@ export interface operations {
                                 channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
                                 perSecond: number | null;
                                 dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
                                 /** @description The names of the secrets that are stored. */
                                 secrets: string[];
                                 updatedAt: string | null;
@@ -18016,6 +18515,8 @@ export interface operations {
                                 channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
                                 perSecond: number | null;
                                 dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
                                 /** @description The names of the secrets that are stored. */
                                 secrets: string[];
                                 updatedAt: string | null;
@@ -18044,6 +18545,8 @@ export interface operations {
                                 channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
                                 perSecond: number | null;
                                 dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
                                 /** @description The names of the secrets that are stored. */
                                 secrets: string[];
                                 updatedAt: string | null;
@@ -18082,6 +18585,8 @@ export interface operations {
                                 channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
                                 perSecond: number | null;
                                 dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
                                 /** @description The names of the secrets that are stored. */
                                 secrets: string[];
                                 updatedAt: string | null;
@@ -18125,6 +18630,8 @@ export interface operations {
                                 channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
                                 perSecond: number | null;
                                 dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
                                 /** @description The names of the secrets that are stored. */
                                 secrets: string[];
                                 updatedAt: string | null;
@@ -18153,6 +18660,8 @@ export interface operations {
                                 channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
                                 perSecond: number | null;
                                 dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
                                 /** @description The names of the secrets that are stored. */
                                 secrets: string[];
                                 updatedAt: string | null;
@@ -18176,6 +18685,8 @@ export interface operations {
                                 channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
                                 perSecond: number | null;
                                 dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
                                 /** @description The names of the secrets that are stored. */
                                 secrets: string[];
                                 updatedAt: string | null;
@@ -18210,6 +18721,8 @@ export interface operations {
                                 channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
                                 perSecond: number | null;
                                 dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
                                 /** @description The names of the secrets that are stored. */
                                 secrets: string[];
                                 updatedAt: string | null;
@@ -18335,6 +18848,7 @@ export interface operations {
                      *           "sender": "Shop <hello@shop.example>",
                      *           "perSecond": 50,
                      *           "dailyBudget": 100000,
+                     *           "reserve": 0,
                      *           "secure": false,
                      *           "secrets": [
                      *             "password"
@@ -18355,6 +18869,8 @@ export interface operations {
                                 channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
                                 perSecond: number | null;
                                 dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
                                 /** @description The names of the secrets that are stored. */
                                 secrets: string[];
                                 updatedAt: string | null;
@@ -18366,6 +18882,8 @@ export interface operations {
                                 channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
                                 perSecond: number | null;
                                 dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
                                 /** @description The names of the secrets that are stored. */
                                 secrets: string[];
                                 updatedAt: string | null;
@@ -18404,6 +18922,8 @@ export interface operations {
                                 channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
                                 perSecond: number | null;
                                 dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
                                 /** @description The names of the secrets that are stored. */
                                 secrets: string[];
                                 updatedAt: string | null;
@@ -18432,6 +18952,8 @@ export interface operations {
                                 channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
                                 perSecond: number | null;
                                 dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
                                 /** @description The names of the secrets that are stored. */
                                 secrets: string[];
                                 updatedAt: string | null;
@@ -18470,6 +18992,8 @@ export interface operations {
                                 channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
                                 perSecond: number | null;
                                 dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
                                 /** @description The names of the secrets that are stored. */
                                 secrets: string[];
                                 updatedAt: string | null;
@@ -18513,6 +19037,8 @@ export interface operations {
                                 channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
                                 perSecond: number | null;
                                 dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
                                 /** @description The names of the secrets that are stored. */
                                 secrets: string[];
                                 updatedAt: string | null;
@@ -18541,6 +19067,8 @@ export interface operations {
                                 channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
                                 perSecond: number | null;
                                 dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
                                 /** @description The names of the secrets that are stored. */
                                 secrets: string[];
                                 updatedAt: string | null;
@@ -18564,6 +19092,8 @@ export interface operations {
                                 channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
                                 perSecond: number | null;
                                 dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
                                 /** @description The names of the secrets that are stored. */
                                 secrets: string[];
                                 updatedAt: string | null;
@@ -18598,6 +19128,8 @@ export interface operations {
                                 channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
                                 perSecond: number | null;
                                 dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
                                 /** @description The names of the secrets that are stored. */
                                 secrets: string[];
                                 updatedAt: string | null;
@@ -18711,7 +19243,8 @@ export interface operations {
                  *       "password": "secret",
                  *       "sender": "Shop <hello@shop.example>",
                  *       "perSecond": 50,
-                 *       "dailyBudget": 100000
+                 *       "dailyBudget": 100000,
+                 *       "reserve": 0
                  *     }
                  */
                 "application/json": {
@@ -18721,6 +19254,8 @@ export interface operations {
                     perSecond?: number | null;
                     /** @description Messages in a day of the business. Left out: no limit. */
                     dailyBudget?: number | null;
+                    /** @description Percentage of the daily budget that is left to transactional messages, rounded up. Left out: 0. */
+                    reserve?: number | null;
                 } | {
                     /** @constant */
                     provider: "smtp";
@@ -18760,6 +19295,8 @@ export interface operations {
                     perSecond?: number | null;
                     /** @description Messages in a day of the business. Left out: no limit. */
                     dailyBudget?: number | null;
+                    /** @description Percentage of the daily budget that is left to transactional messages, rounded up. Left out: 0. */
+                    reserve?: number | null;
                 } | {
                     /** @constant */
                     provider: "resend";
@@ -18792,6 +19329,8 @@ export interface operations {
                     perSecond?: number | null;
                     /** @description Messages in a day of the business. Left out: no limit. */
                     dailyBudget?: number | null;
+                    /** @description Percentage of the daily budget that is left to transactional messages, rounded up. Left out: 0. */
+                    reserve?: number | null;
                 } | {
                     /** @constant */
                     provider: "postmark";
@@ -18834,6 +19373,8 @@ export interface operations {
                     perSecond?: number | null;
                     /** @description Messages in a day of the business. Left out: no limit. */
                     dailyBudget?: number | null;
+                    /** @description Percentage of the daily budget that is left to transactional messages, rounded up. Left out: 0. */
+                    reserve?: number | null;
                 } | {
                     /** @constant */
                     provider: "ses";
@@ -18876,6 +19417,8 @@ export interface operations {
                     perSecond?: number | null;
                     /** @description Messages in a day of the business. Left out: no limit. */
                     dailyBudget?: number | null;
+                    /** @description Percentage of the daily budget that is left to transactional messages, rounded up. Left out: 0. */
+                    reserve?: number | null;
                 } | {
                     /** @constant */
                     provider: "twilio";
@@ -18903,6 +19446,8 @@ export interface operations {
                     perSecond?: number | null;
                     /** @description Messages in a day of the business. Left out: no limit. */
                     dailyBudget?: number | null;
+                    /** @description Percentage of the daily budget that is left to transactional messages, rounded up. Left out: 0. */
+                    reserve?: number | null;
                 } | {
                     /** @constant */
                     provider: "meta";
@@ -18935,6 +19480,8 @@ export interface operations {
                     perSecond?: number | null;
                     /** @description Messages in a day of the business. Left out: no limit. */
                     dailyBudget?: number | null;
+                    /** @description Percentage of the daily budget that is left to transactional messages, rounded up. Left out: 0. */
+                    reserve?: number | null;
                 } | {
                     /** @constant */
                     provider: "webpush";
@@ -18963,6 +19510,8 @@ export interface operations {
                     perSecond?: number | null;
                     /** @description Messages in a day of the business. Left out: no limit. */
                     dailyBudget?: number | null;
+                    /** @description Percentage of the daily budget that is left to transactional messages, rounded up. Left out: 0. */
+                    reserve?: number | null;
                 } | {
                     /** @constant */
                     provider: "webhook";
@@ -18980,6 +19529,8 @@ export interface operations {
                     perSecond?: number | null;
                     /** @description Messages in a day of the business. Left out: no limit. */
                     dailyBudget?: number | null;
+                    /** @description Percentage of the daily budget that is left to transactional messages, rounded up. Left out: 0. */
+                    reserve?: number | null;
                 };
             };
         };
@@ -19005,6 +19556,7 @@ export interface operations {
                      *           "sender": "Shop <hello@shop.example>",
                      *           "perSecond": 50,
                      *           "dailyBudget": 100000,
+                     *           "reserve": 0,
                      *           "secure": false,
                      *           "secrets": [
                      *             "password"
@@ -19025,6 +19577,8 @@ export interface operations {
                                 channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
                                 perSecond: number | null;
                                 dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
                                 /** @description The names of the secrets that are stored. */
                                 secrets: string[];
                                 updatedAt: string | null;
@@ -19036,6 +19590,8 @@ export interface operations {
                                 channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
                                 perSecond: number | null;
                                 dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
                                 /** @description The names of the secrets that are stored. */
                                 secrets: string[];
                                 updatedAt: string | null;
@@ -19074,6 +19630,8 @@ export interface operations {
                                 channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
                                 perSecond: number | null;
                                 dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
                                 /** @description The names of the secrets that are stored. */
                                 secrets: string[];
                                 updatedAt: string | null;
@@ -19102,6 +19660,8 @@ export interface operations {
                                 channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
                                 perSecond: number | null;
                                 dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
                                 /** @description The names of the secrets that are stored. */
                                 secrets: string[];
                                 updatedAt: string | null;
@@ -19140,6 +19700,8 @@ export interface operations {
                                 channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
                                 perSecond: number | null;
                                 dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
                                 /** @description The names of the secrets that are stored. */
                                 secrets: string[];
                                 updatedAt: string | null;
@@ -19183,6 +19745,8 @@ export interface operations {
                                 channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
                                 perSecond: number | null;
                                 dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
                                 /** @description The names of the secrets that are stored. */
                                 secrets: string[];
                                 updatedAt: string | null;
@@ -19211,6 +19775,8 @@ export interface operations {
                                 channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
                                 perSecond: number | null;
                                 dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
                                 /** @description The names of the secrets that are stored. */
                                 secrets: string[];
                                 updatedAt: string | null;
@@ -19234,6 +19800,8 @@ export interface operations {
                                 channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
                                 perSecond: number | null;
                                 dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
                                 /** @description The names of the secrets that are stored. */
                                 secrets: string[];
                                 updatedAt: string | null;
@@ -19268,6 +19836,8 @@ export interface operations {
                                 channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
                                 perSecond: number | null;
                                 dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
                                 /** @description The names of the secrets that are stored. */
                                 secrets: string[];
                                 updatedAt: string | null;
@@ -19419,6 +19989,7 @@ export interface operations {
                      *           "provider": "log",
                      *           "perSecond": null,
                      *           "dailyBudget": null,
+                     *           "reserve": 0,
                      *           "secrets": [],
                      *           "updatedAt": null,
                      *           "pausedAt": null,
@@ -19436,6 +20007,8 @@ export interface operations {
                                 channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
                                 perSecond: number | null;
                                 dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
                                 /** @description The names of the secrets that are stored. */
                                 secrets: string[];
                                 updatedAt: string | null;
@@ -19447,6 +20020,8 @@ export interface operations {
                                 channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
                                 perSecond: number | null;
                                 dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
                                 /** @description The names of the secrets that are stored. */
                                 secrets: string[];
                                 updatedAt: string | null;
@@ -19485,6 +20060,8 @@ export interface operations {
                                 channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
                                 perSecond: number | null;
                                 dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
                                 /** @description The names of the secrets that are stored. */
                                 secrets: string[];
                                 updatedAt: string | null;
@@ -19513,6 +20090,8 @@ export interface operations {
                                 channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
                                 perSecond: number | null;
                                 dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
                                 /** @description The names of the secrets that are stored. */
                                 secrets: string[];
                                 updatedAt: string | null;
@@ -19551,6 +20130,8 @@ export interface operations {
                                 channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
                                 perSecond: number | null;
                                 dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
                                 /** @description The names of the secrets that are stored. */
                                 secrets: string[];
                                 updatedAt: string | null;
@@ -19594,6 +20175,8 @@ export interface operations {
                                 channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
                                 perSecond: number | null;
                                 dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
                                 /** @description The names of the secrets that are stored. */
                                 secrets: string[];
                                 updatedAt: string | null;
@@ -19622,6 +20205,8 @@ export interface operations {
                                 channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
                                 perSecond: number | null;
                                 dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
                                 /** @description The names of the secrets that are stored. */
                                 secrets: string[];
                                 updatedAt: string | null;
@@ -19645,6 +20230,8 @@ export interface operations {
                                 channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
                                 perSecond: number | null;
                                 dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
                                 /** @description The names of the secrets that are stored. */
                                 secrets: string[];
                                 updatedAt: string | null;
@@ -19679,6 +20266,8 @@ export interface operations {
                                 channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
                                 perSecond: number | null;
                                 dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
                                 /** @description The names of the secrets that are stored. */
                                 secrets: string[];
                                 updatedAt: string | null;
@@ -20157,6 +20746,7 @@ export interface operations {
                      *           "sender": "Shop <hello@shop.example>",
                      *           "perSecond": 50,
                      *           "dailyBudget": 100000,
+                     *           "reserve": 0,
                      *           "secure": false,
                      *           "secrets": [
                      *             "password"
@@ -20177,6 +20767,8 @@ export interface operations {
                                 channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
                                 perSecond: number | null;
                                 dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
                                 /** @description The names of the secrets that are stored. */
                                 secrets: string[];
                                 updatedAt: string | null;
@@ -20188,6 +20780,8 @@ export interface operations {
                                 channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
                                 perSecond: number | null;
                                 dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
                                 /** @description The names of the secrets that are stored. */
                                 secrets: string[];
                                 updatedAt: string | null;
@@ -20226,6 +20820,8 @@ export interface operations {
                                 channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
                                 perSecond: number | null;
                                 dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
                                 /** @description The names of the secrets that are stored. */
                                 secrets: string[];
                                 updatedAt: string | null;
@@ -20254,6 +20850,8 @@ export interface operations {
                                 channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
                                 perSecond: number | null;
                                 dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
                                 /** @description The names of the secrets that are stored. */
                                 secrets: string[];
                                 updatedAt: string | null;
@@ -20292,6 +20890,8 @@ export interface operations {
                                 channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
                                 perSecond: number | null;
                                 dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
                                 /** @description The names of the secrets that are stored. */
                                 secrets: string[];
                                 updatedAt: string | null;
@@ -20335,6 +20935,8 @@ export interface operations {
                                 channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
                                 perSecond: number | null;
                                 dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
                                 /** @description The names of the secrets that are stored. */
                                 secrets: string[];
                                 updatedAt: string | null;
@@ -20363,6 +20965,8 @@ export interface operations {
                                 channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
                                 perSecond: number | null;
                                 dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
                                 /** @description The names of the secrets that are stored. */
                                 secrets: string[];
                                 updatedAt: string | null;
@@ -20386,6 +20990,8 @@ export interface operations {
                                 channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
                                 perSecond: number | null;
                                 dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
                                 /** @description The names of the secrets that are stored. */
                                 secrets: string[];
                                 updatedAt: string | null;
@@ -20420,6 +21026,8 @@ export interface operations {
                                 channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
                                 perSecond: number | null;
                                 dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
                                 /** @description The names of the secrets that are stored. */
                                 secrets: string[];
                                 updatedAt: string | null;
@@ -20589,6 +21197,5946 @@ export interface operations {
                                 message: string;
                                 publish: string | null;
                             }[];
+                        };
+                    };
+                };
+            };
+            /** @description `malformed_json`, `invalid_request` */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `not_signed_in` */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `key_not_accepted`, `cross_site_request`, `not_permitted` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `business_not_found`, `not_found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `method_not_allowed` */
+            405: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `payload_too_large` */
+            413: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `rate_limited` */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    getDashboardApiBBusinessIdSenders: {
+        parameters: {
+            query?: {
+                /** @description The maximum number of entries in a page. */
+                limit?: number;
+                /** @description The nextCursor of the previous page. Leave it out for the first page. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                businessId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The senders, without their secrets. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "success": true,
+                     *       "message": "The senders.",
+                     *       "data": {
+                     *         "senders": [
+                     *           {
+                     *             "channel": "email",
+                     *             "provider": "smtp",
+                     *             "host": "smtp.example.com",
+                     *             "port": 587,
+                     *             "user": "shop",
+                     *             "sender": "Shop <hello@shop.example>",
+                     *             "perSecond": 50,
+                     *             "dailyBudget": 100000,
+                     *             "reserve": 10,
+                     *             "secure": false,
+                     *             "secrets": [
+                     *               "password"
+                     *             ],
+                     *             "updatedAt": "2026-03-01T09:30:00.120Z",
+                     *             "pausedAt": null,
+                     *             "pauseReason": null,
+                     *             "key": "receipts",
+                     *             "isDefault": false,
+                     *             "from": {
+                     *               "address": "hello@shop.example",
+                     *               "name": "Shop"
+                     *             },
+                     *             "via": null,
+                     *             "fallback": "default",
+                     *             "status": "active",
+                     *             "check": null
+                     *           }
+                     *         ],
+                     *         "nextCursor": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        message: string;
+                        data: {
+                            senders: ({
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
+                                key: string;
+                                isDefault: boolean;
+                                /** @constant */
+                                provider: "log";
+                                from: {
+                                    address: string;
+                                    name?: string;
+                                } | null;
+                                via: string | null;
+                                fallback: string | null;
+                                /** @description Of its connection. `unreachable`: no connection came about. */
+                                status: "active" | "paused" | "unreachable";
+                                check: {
+                                    /** Format: date-time */
+                                    at: string;
+                                    /** @description Of the sender. */
+                                    domain: string;
+                                    findings: {
+                                        record: "spf" | "dkim" | "dmarc";
+                                        /** @description `weak`: it works, and could say more. `wrong`: receivers ignore it. `unknown`: it was not found, or could not be looked up. */
+                                        state: "ok" | "weak" | "missing" | "wrong" | "unknown";
+                                        /** @description Where the record is, or should be. */
+                                        name: string;
+                                        /** @description The records there. */
+                                        found: string[];
+                                        message: string;
+                                        publish: string | null;
+                                    }[];
+                                    selectors?: string[];
+                                } | null;
+                            } | {
+                                /**
+                                 * @description A host name or an IP address.
+                                 * @example smtp.example.com
+                                 */
+                                host?: string;
+                                /**
+                                 * @description A port from 1 to 65535.
+                                 * @default 587
+                                 */
+                                port: number;
+                                /** @description True: encrypted from the start, as on port 465, where it is the default. False: encrypted by STARTTLS if the server offers it; with a user, only then (this machine excepted). */
+                                secure?: boolean;
+                                /**
+                                 * @description A name of 1 to 320 characters. Leave it out for a server that needs no password.
+                                 * @example shop
+                                 */
+                                user?: string;
+                                /**
+                                 * @description An address such as `Shop <hello@shop.example>`.
+                                 * @example Shop <hello@shop.example>
+                                 */
+                                sender?: string;
+                                /**
+                                 * @description Where answers go, if not to the sender.
+                                 * @example help@shop.example
+                                 */
+                                replyTo?: string;
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
+                                key: string;
+                                isDefault: boolean;
+                                /** @constant */
+                                provider: "smtp";
+                                from: {
+                                    address: string;
+                                    name?: string;
+                                } | null;
+                                via: string | null;
+                                fallback: string | null;
+                                /** @description Of its connection. `unreachable`: no connection came about. */
+                                status: "active" | "paused" | "unreachable";
+                                check: {
+                                    /** Format: date-time */
+                                    at: string;
+                                    /** @description Of the sender. */
+                                    domain: string;
+                                    findings: {
+                                        record: "spf" | "dkim" | "dmarc";
+                                        /** @description `weak`: it works, and could say more. `wrong`: receivers ignore it. `unknown`: it was not found, or could not be looked up. */
+                                        state: "ok" | "weak" | "missing" | "wrong" | "unknown";
+                                        /** @description Where the record is, or should be. */
+                                        name: string;
+                                        /** @description The records there. */
+                                        found: string[];
+                                        message: string;
+                                        publish: string | null;
+                                    }[];
+                                    selectors?: string[];
+                                } | null;
+                            } | {
+                                /**
+                                 * @description An address such as `Shop <hello@shop.example>`.
+                                 * @example Shop <hello@shop.example>
+                                 */
+                                sender?: string;
+                                /**
+                                 * @description Where answers go, if not to the sender.
+                                 * @example help@shop.example
+                                 */
+                                replyTo?: string;
+                                /**
+                                 * @description Another address of the API of the provider: http or https, without a password.
+                                 * @example https://api.provider.example
+                                 */
+                                baseUrl?: string;
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
+                                key: string;
+                                isDefault: boolean;
+                                /** @constant */
+                                provider: "resend";
+                                from: {
+                                    address: string;
+                                    name?: string;
+                                } | null;
+                                via: string | null;
+                                fallback: string | null;
+                                /** @description Of its connection. `unreachable`: no connection came about. */
+                                status: "active" | "paused" | "unreachable";
+                                /** @description Enter it at the provider: it reports there what became of messages. */
+                                callbackUrl: string;
+                                check: {
+                                    /** Format: date-time */
+                                    at: string;
+                                    /** @description Of the sender. */
+                                    domain: string;
+                                    findings: {
+                                        record: "spf" | "dkim" | "dmarc";
+                                        /** @description `weak`: it works, and could say more. `wrong`: receivers ignore it. `unknown`: it was not found, or could not be looked up. */
+                                        state: "ok" | "weak" | "missing" | "wrong" | "unknown";
+                                        /** @description Where the record is, or should be. */
+                                        name: string;
+                                        /** @description The records there. */
+                                        found: string[];
+                                        message: string;
+                                        publish: string | null;
+                                    }[];
+                                    selectors?: string[];
+                                } | null;
+                            } | {
+                                /**
+                                 * @description An address such as `Shop <hello@shop.example>`.
+                                 * @example Shop <hello@shop.example>
+                                 */
+                                sender?: string;
+                                /**
+                                 * @description Where answers go, if not to the sender.
+                                 * @example help@shop.example
+                                 */
+                                replyTo?: string;
+                                /**
+                                 * @description The id of a message stream. Marketing needs one of the type broadcast. Default: `outbound`.
+                                 * @example broadcast
+                                 */
+                                messageStream?: string;
+                                /**
+                                 * @description The user name that callbacks bring: 1 to 320 characters, without a colon.
+                                 * @example sluice
+                                 */
+                                webhookUser?: string;
+                                /**
+                                 * @description Another address of the API of the provider: http or https, without a password.
+                                 * @example https://api.provider.example
+                                 */
+                                baseUrl?: string;
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
+                                key: string;
+                                isDefault: boolean;
+                                /** @constant */
+                                provider: "postmark";
+                                from: {
+                                    address: string;
+                                    name?: string;
+                                } | null;
+                                via: string | null;
+                                fallback: string | null;
+                                /** @description Of its connection. `unreachable`: no connection came about. */
+                                status: "active" | "paused" | "unreachable";
+                                /** @description Enter it at the provider: it reports there what became of messages. */
+                                callbackUrl: string;
+                                check: {
+                                    /** Format: date-time */
+                                    at: string;
+                                    /** @description Of the sender. */
+                                    domain: string;
+                                    findings: {
+                                        record: "spf" | "dkim" | "dmarc";
+                                        /** @description `weak`: it works, and could say more. `wrong`: receivers ignore it. `unknown`: it was not found, or could not be looked up. */
+                                        state: "ok" | "weak" | "missing" | "wrong" | "unknown";
+                                        /** @description Where the record is, or should be. */
+                                        name: string;
+                                        /** @description The records there. */
+                                        found: string[];
+                                        message: string;
+                                        publish: string | null;
+                                    }[];
+                                    selectors?: string[];
+                                } | null;
+                            } | {
+                                /**
+                                 * @description An address such as `Shop <hello@shop.example>`.
+                                 * @example Shop <hello@shop.example>
+                                 */
+                                sender?: string;
+                                /**
+                                 * @description Where answers go, if not to the sender.
+                                 * @example help@shop.example
+                                 */
+                                replyTo?: string;
+                                /**
+                                 * @description The region of AWS.
+                                 * @example eu-central-1
+                                 */
+                                region?: string;
+                                /**
+                                 * @description The id of the access key.
+                                 * @example AKIAIOSFODNN7EXAMPLE
+                                 */
+                                accessKeyId?: string;
+                                /**
+                                 * @description The configuration set whose events are published: those report the delivery.
+                                 * @example sluice
+                                 */
+                                configurationSet?: string;
+                                /**
+                                 * @description Another address of the API of the provider: http or https, without a password.
+                                 * @example https://api.provider.example
+                                 */
+                                baseUrl?: string;
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
+                                key: string;
+                                isDefault: boolean;
+                                /** @constant */
+                                provider: "ses";
+                                from: {
+                                    address: string;
+                                    name?: string;
+                                } | null;
+                                via: string | null;
+                                fallback: string | null;
+                                /** @description Of its connection. `unreachable`: no connection came about. */
+                                status: "active" | "paused" | "unreachable";
+                                /** @description Enter it at the provider: it reports there what became of messages. */
+                                callbackUrl: string;
+                                check: {
+                                    /** Format: date-time */
+                                    at: string;
+                                    /** @description Of the sender. */
+                                    domain: string;
+                                    findings: {
+                                        record: "spf" | "dkim" | "dmarc";
+                                        /** @description `weak`: it works, and could say more. `wrong`: receivers ignore it. `unknown`: it was not found, or could not be looked up. */
+                                        state: "ok" | "weak" | "missing" | "wrong" | "unknown";
+                                        /** @description Where the record is, or should be. */
+                                        name: string;
+                                        /** @description The records there. */
+                                        found: string[];
+                                        message: string;
+                                        publish: string | null;
+                                    }[];
+                                    selectors?: string[];
+                                } | null;
+                            } | {
+                                /**
+                                 * @description The SID of the account, which begins with `AC`.
+                                 * @example AC0123456789abcdef0123456789abcdef
+                                 */
+                                accountSid?: string;
+                                from: {
+                                    address: string;
+                                    name?: string;
+                                } | null;
+                                /**
+                                 * @description Another address of the API of the provider: http or https, without a password.
+                                 * @example https://api.provider.example
+                                 */
+                                baseUrl?: string;
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
+                                key: string;
+                                isDefault: boolean;
+                                /** @constant */
+                                provider: "twilio";
+                                via: string | null;
+                                fallback: string | null;
+                                /** @description Of its connection. `unreachable`: no connection came about. */
+                                status: "active" | "paused" | "unreachable";
+                                /** @description Enter it at the provider: it reports there what became of messages. */
+                                callbackUrl: string;
+                                check: {
+                                    /** Format: date-time */
+                                    at: string;
+                                    /** @description Of the sender. */
+                                    domain: string;
+                                    findings: {
+                                        record: "spf" | "dkim" | "dmarc";
+                                        /** @description `weak`: it works, and could say more. `wrong`: receivers ignore it. `unknown`: it was not found, or could not be looked up. */
+                                        state: "ok" | "weak" | "missing" | "wrong" | "unknown";
+                                        /** @description Where the record is, or should be. */
+                                        name: string;
+                                        /** @description The records there. */
+                                        found: string[];
+                                        message: string;
+                                        publish: string | null;
+                                    }[];
+                                    selectors?: string[];
+                                } | null;
+                            } | {
+                                /**
+                                 * @description The id of the phone number at Meta: 1 to 32 digits.
+                                 * @example 106540352242922
+                                 */
+                                phoneNumberId?: string;
+                                /**
+                                 * @description Another address of the API of the provider: http or https, without a password.
+                                 * @example https://api.provider.example
+                                 */
+                                baseUrl?: string;
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
+                                key: string;
+                                isDefault: boolean;
+                                /** @constant */
+                                provider: "meta";
+                                from: {
+                                    address: string;
+                                    name?: string;
+                                } | null;
+                                via: string | null;
+                                fallback: string | null;
+                                /** @description Of its connection. `unreachable`: no connection came about. */
+                                status: "active" | "paused" | "unreachable";
+                                /** @description Enter it at the provider: it reports there what became of messages. */
+                                callbackUrl: string;
+                                check: {
+                                    /** Format: date-time */
+                                    at: string;
+                                    /** @description Of the sender. */
+                                    domain: string;
+                                    findings: {
+                                        record: "spf" | "dkim" | "dmarc";
+                                        /** @description `weak`: it works, and could say more. `wrong`: receivers ignore it. `unknown`: it was not found, or could not be looked up. */
+                                        state: "ok" | "weak" | "missing" | "wrong" | "unknown";
+                                        /** @description Where the record is, or should be. */
+                                        name: string;
+                                        /** @description The records there. */
+                                        found: string[];
+                                        message: string;
+                                        publish: string | null;
+                                    }[];
+                                    selectors?: string[];
+                                } | null;
+                            } | {
+                                /**
+                                 * @description Where the operators of push services reach you: `mailto:` and an email address, or an https address.
+                                 * @example mailto:push@shop.example
+                                 */
+                                subject?: string;
+                                /**
+                                 * @description For how many seconds a message waits for a browser that is offline, at most four weeks.
+                                 * @default 259200
+                                 */
+                                ttl: number;
+                                /**
+                                 * @description `very-low`, `low`, `normal` or `high`: how much battery of a device a message is worth.
+                                 * @default normal
+                                 * @example normal
+                                 */
+                                urgency: string;
+                                /**
+                                 * @description The https address of the image beside the text.
+                                 * @example https://shop.example/icon.png
+                                 */
+                                icon?: string;
+                                /** @description The key that browsers subscribe with: a point of P-256, in base64url. */
+                                publicKey: string;
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
+                                key: string;
+                                isDefault: boolean;
+                                /** @constant */
+                                provider: "webpush";
+                                from: {
+                                    address: string;
+                                    name?: string;
+                                } | null;
+                                via: string | null;
+                                fallback: string | null;
+                                /** @description Of its connection. `unreachable`: no connection came about. */
+                                status: "active" | "paused" | "unreachable";
+                                check: {
+                                    /** Format: date-time */
+                                    at: string;
+                                    /** @description Of the sender. */
+                                    domain: string;
+                                    findings: {
+                                        record: "spf" | "dkim" | "dmarc";
+                                        /** @description `weak`: it works, and could say more. `wrong`: receivers ignore it. `unknown`: it was not found, or could not be looked up. */
+                                        state: "ok" | "weak" | "missing" | "wrong" | "unknown";
+                                        /** @description Where the record is, or should be. */
+                                        name: string;
+                                        /** @description The records there. */
+                                        found: string[];
+                                        message: string;
+                                        publish: string | null;
+                                    }[];
+                                    selectors?: string[];
+                                } | null;
+                            } | {
+                                /**
+                                 * @description An http or https address without a password. Redirects are not followed.
+                                 * @example https://crm.example/messages
+                                 */
+                                url?: string;
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
+                                key: string;
+                                isDefault: boolean;
+                                /** @constant */
+                                provider: "webhook";
+                                from: {
+                                    address: string;
+                                    name?: string;
+                                } | null;
+                                via: string | null;
+                                fallback: string | null;
+                                /** @description Of its connection. `unreachable`: no connection came about. */
+                                status: "active" | "paused" | "unreachable";
+                                check: {
+                                    /** Format: date-time */
+                                    at: string;
+                                    /** @description Of the sender. */
+                                    domain: string;
+                                    findings: {
+                                        record: "spf" | "dkim" | "dmarc";
+                                        /** @description `weak`: it works, and could say more. `wrong`: receivers ignore it. `unknown`: it was not found, or could not be looked up. */
+                                        state: "ok" | "weak" | "missing" | "wrong" | "unknown";
+                                        /** @description Where the record is, or should be. */
+                                        name: string;
+                                        /** @description The records there. */
+                                        found: string[];
+                                        message: string;
+                                        publish: string | null;
+                                    }[];
+                                    selectors?: string[];
+                                } | null;
+                            })[];
+                            nextCursor: string | null;
+                        };
+                    };
+                };
+            };
+            /** @description `invalid_request` */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `not_signed_in` */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `key_not_accepted`, `cross_site_request`, `not_permitted` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `business_not_found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `method_not_allowed` */
+            405: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `rate_limited` */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    postDashboardApiBBusinessIdSenders: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                businessId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "key": "receipts",
+                 *       "channel": "email",
+                 *       "provider": "smtp",
+                 *       "host": "smtp.example.com",
+                 *       "port": 587,
+                 *       "user": "shop",
+                 *       "password": "secret",
+                 *       "sender": "Shop <hello@shop.example>",
+                 *       "perSecond": 50,
+                 *       "dailyBudget": 100000,
+                 *       "reserve": 10,
+                 *       "fallback": "default"
+                 *     }
+                 */
+                "application/json": {
+                    key: string;
+                    channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                    /** @constant */
+                    provider: "log";
+                    /** @description Messages in any second. Left out: no limit. */
+                    perSecond?: number | null;
+                    /** @description Messages in a day of the business. Left out: no limit. */
+                    dailyBudget?: number | null;
+                    /** @description Percentage of the daily budget that is left to transactional messages, rounded up. Left out: 0. */
+                    reserve?: number | null;
+                    /** @description Where messages come from. For email it is `sender`, in two parts; for WhatsApp `phoneNumberId`. */
+                    from?: {
+                        address: string;
+                        name?: string | null;
+                    } | string | null;
+                    fallback?: string | null;
+                    /** @description True makes it the default sender of its channel. */
+                    isDefault?: boolean | null;
+                } | {
+                    key: string;
+                    channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                    /** @constant */
+                    provider: "smtp";
+                    /**
+                     * @description A host name or an IP address.
+                     * @example smtp.example.com
+                     */
+                    host?: string | null;
+                    /**
+                     * @description A port from 1 to 65535.
+                     * @default 587
+                     */
+                    port?: number | null;
+                    /** @description True: encrypted from the start, as on port 465, where it is the default. False: encrypted by STARTTLS if the server offers it; with a user, only then (this machine excepted). */
+                    secure?: boolean | null;
+                    /**
+                     * @description A name of 1 to 320 characters. Leave it out for a server that needs no password.
+                     * @example shop
+                     */
+                    user?: string | null;
+                    /**
+                     * @description An address such as `Shop <hello@shop.example>`.
+                     * @example Shop <hello@shop.example>
+                     */
+                    sender?: string | null;
+                    /**
+                     * @description Where answers go, if not to the sender.
+                     * @example help@shop.example
+                     */
+                    replyTo?: string | null;
+                    /**
+                     * @description Of the user: 1 to 1,024 characters. Never shown.
+                     * @example secret
+                     */
+                    password?: string | null;
+                    /** @description Messages in any second. Left out: no limit. */
+                    perSecond?: number | null;
+                    /** @description Messages in a day of the business. Left out: no limit. */
+                    dailyBudget?: number | null;
+                    /** @description Percentage of the daily budget that is left to transactional messages, rounded up. Left out: 0. */
+                    reserve?: number | null;
+                    /** @description Where messages come from. For email it is `sender`, in two parts; for WhatsApp `phoneNumberId`. */
+                    from?: {
+                        address: string;
+                        name?: string | null;
+                    } | string | null;
+                    fallback?: string | null;
+                    /** @description True makes it the default sender of its channel. */
+                    isDefault?: boolean | null;
+                } | {
+                    key: string;
+                    channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                    /** @constant */
+                    provider: "resend";
+                    /**
+                     * @description An address such as `Shop <hello@shop.example>`.
+                     * @example Shop <hello@shop.example>
+                     */
+                    sender?: string | null;
+                    /**
+                     * @description Where answers go, if not to the sender.
+                     * @example help@shop.example
+                     */
+                    replyTo?: string | null;
+                    /**
+                     * @description Another address of the API of the provider: http or https, without a password.
+                     * @example https://api.provider.example
+                     */
+                    baseUrl?: string | null;
+                    /**
+                     * @description The API key, such as `re_…`. 1 to 1,024 characters. Never shown.
+                     * @example secret
+                     */
+                    apiKey?: string | null;
+                    /**
+                     * @description The signing secret of the webhook, such as `whsec_…`. 1 to 1,024 characters. Never shown.
+                     * @example secret
+                     */
+                    webhookSecret?: string | null;
+                    /** @description Messages in any second. Left out: no limit. */
+                    perSecond?: number | null;
+                    /** @description Messages in a day of the business. Left out: no limit. */
+                    dailyBudget?: number | null;
+                    /** @description Percentage of the daily budget that is left to transactional messages, rounded up. Left out: 0. */
+                    reserve?: number | null;
+                    /** @description Where messages come from. For email it is `sender`, in two parts; for WhatsApp `phoneNumberId`. */
+                    from?: {
+                        address: string;
+                        name?: string | null;
+                    } | string | null;
+                    fallback?: string | null;
+                    /** @description True makes it the default sender of its channel. */
+                    isDefault?: boolean | null;
+                } | {
+                    key: string;
+                    channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                    /** @constant */
+                    provider: "postmark";
+                    /**
+                     * @description An address such as `Shop <hello@shop.example>`.
+                     * @example Shop <hello@shop.example>
+                     */
+                    sender?: string | null;
+                    /**
+                     * @description Where answers go, if not to the sender.
+                     * @example help@shop.example
+                     */
+                    replyTo?: string | null;
+                    /**
+                     * @description The id of a message stream. Marketing needs one of the type broadcast. Default: `outbound`.
+                     * @example broadcast
+                     */
+                    messageStream?: string | null;
+                    /**
+                     * @description The user name that callbacks bring: 1 to 320 characters, without a colon.
+                     * @example sluice
+                     */
+                    webhookUser?: string | null;
+                    /**
+                     * @description Another address of the API of the provider: http or https, without a password.
+                     * @example https://api.provider.example
+                     */
+                    baseUrl?: string | null;
+                    /**
+                     * @description The API token of the server. 1 to 1,024 characters. Never shown.
+                     * @example secret
+                     */
+                    serverToken?: string | null;
+                    /**
+                     * @description The password that callbacks bring. 1 to 1,024 characters. Never shown.
+                     * @example secret
+                     */
+                    webhookPassword?: string | null;
+                    /** @description Messages in any second. Left out: no limit. */
+                    perSecond?: number | null;
+                    /** @description Messages in a day of the business. Left out: no limit. */
+                    dailyBudget?: number | null;
+                    /** @description Percentage of the daily budget that is left to transactional messages, rounded up. Left out: 0. */
+                    reserve?: number | null;
+                    /** @description Where messages come from. For email it is `sender`, in two parts; for WhatsApp `phoneNumberId`. */
+                    from?: {
+                        address: string;
+                        name?: string | null;
+                    } | string | null;
+                    fallback?: string | null;
+                    /** @description True makes it the default sender of its channel. */
+                    isDefault?: boolean | null;
+                } | {
+                    key: string;
+                    channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                    /** @constant */
+                    provider: "ses";
+                    /**
+                     * @description An address such as `Shop <hello@shop.example>`.
+                     * @example Shop <hello@shop.example>
+                     */
+                    sender?: string | null;
+                    /**
+                     * @description Where answers go, if not to the sender.
+                     * @example help@shop.example
+                     */
+                    replyTo?: string | null;
+                    /**
+                     * @description The region of AWS.
+                     * @example eu-central-1
+                     */
+                    region?: string | null;
+                    /**
+                     * @description The id of the access key.
+                     * @example AKIAIOSFODNN7EXAMPLE
+                     */
+                    accessKeyId?: string | null;
+                    /**
+                     * @description The configuration set whose events are published: those report the delivery.
+                     * @example sluice
+                     */
+                    configurationSet?: string | null;
+                    /**
+                     * @description Another address of the API of the provider: http or https, without a password.
+                     * @example https://api.provider.example
+                     */
+                    baseUrl?: string | null;
+                    /**
+                     * @description The secret access key. 1 to 1,024 characters. Never shown.
+                     * @example secret
+                     */
+                    secretAccessKey?: string | null;
+                    /** @description Messages in any second. Left out: no limit. */
+                    perSecond?: number | null;
+                    /** @description Messages in a day of the business. Left out: no limit. */
+                    dailyBudget?: number | null;
+                    /** @description Percentage of the daily budget that is left to transactional messages, rounded up. Left out: 0. */
+                    reserve?: number | null;
+                    /** @description Where messages come from. For email it is `sender`, in two parts; for WhatsApp `phoneNumberId`. */
+                    from?: {
+                        address: string;
+                        name?: string | null;
+                    } | string | null;
+                    fallback?: string | null;
+                    /** @description True makes it the default sender of its channel. */
+                    isDefault?: boolean | null;
+                } | {
+                    key: string;
+                    channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                    /** @constant */
+                    provider: "twilio";
+                    /**
+                     * @description The SID of the account, which begins with `AC`.
+                     * @example AC0123456789abcdef0123456789abcdef
+                     */
+                    accountSid?: string | null;
+                    /** @description Where messages come from. For email it is `sender`, in two parts; for WhatsApp `phoneNumberId`. */
+                    from?: {
+                        address: string;
+                        name?: string | null;
+                    } | string | null;
+                    /**
+                     * @description Another address of the API of the provider: http or https, without a password.
+                     * @example https://api.provider.example
+                     */
+                    baseUrl?: string | null;
+                    /**
+                     * @description The auth token of the account. 1 to 1,024 characters. Never shown.
+                     * @example secret
+                     */
+                    authToken?: string | null;
+                    /** @description Messages in any second. Left out: no limit. */
+                    perSecond?: number | null;
+                    /** @description Messages in a day of the business. Left out: no limit. */
+                    dailyBudget?: number | null;
+                    /** @description Percentage of the daily budget that is left to transactional messages, rounded up. Left out: 0. */
+                    reserve?: number | null;
+                    fallback?: string | null;
+                    /** @description True makes it the default sender of its channel. */
+                    isDefault?: boolean | null;
+                } | {
+                    key: string;
+                    channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                    /** @constant */
+                    provider: "meta";
+                    /**
+                     * @description The id of the phone number at Meta: 1 to 32 digits.
+                     * @example 106540352242922
+                     */
+                    phoneNumberId?: string | null;
+                    /**
+                     * @description Another address of the API of the provider: http or https, without a password.
+                     * @example https://api.provider.example
+                     */
+                    baseUrl?: string | null;
+                    /**
+                     * @description The access token of a system user. 1 to 1,024 characters. Never shown.
+                     * @example secret
+                     */
+                    token?: string | null;
+                    /**
+                     * @description The secret of the app, by which callbacks are signed. 1 to 1,024 characters. Never shown.
+                     * @example secret
+                     */
+                    appSecret?: string | null;
+                    /**
+                     * @description A word of your own, which Meta repeats when you enter the callback. 1 to 1,024 characters. Never shown.
+                     * @example secret
+                     */
+                    verifyToken?: string | null;
+                    /** @description Messages in any second. Left out: no limit. */
+                    perSecond?: number | null;
+                    /** @description Messages in a day of the business. Left out: no limit. */
+                    dailyBudget?: number | null;
+                    /** @description Percentage of the daily budget that is left to transactional messages, rounded up. Left out: 0. */
+                    reserve?: number | null;
+                    /** @description Where messages come from. For email it is `sender`, in two parts; for WhatsApp `phoneNumberId`. */
+                    from?: {
+                        address: string;
+                        name?: string | null;
+                    } | string | null;
+                    fallback?: string | null;
+                    /** @description True makes it the default sender of its channel. */
+                    isDefault?: boolean | null;
+                } | {
+                    key: string;
+                    channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                    /** @constant */
+                    provider: "webpush";
+                    /**
+                     * @description Where the operators of push services reach you: `mailto:` and an email address, or an https address.
+                     * @example mailto:push@shop.example
+                     */
+                    subject?: string | null;
+                    /**
+                     * @description For how many seconds a message waits for a browser that is offline, at most four weeks.
+                     * @default 259200
+                     */
+                    ttl?: number | null;
+                    /**
+                     * @description `very-low`, `low`, `normal` or `high`: how much battery of a device a message is worth.
+                     * @default normal
+                     * @example normal
+                     */
+                    urgency?: string | null;
+                    /**
+                     * @description The https address of the image beside the text.
+                     * @example https://shop.example/icon.png
+                     */
+                    icon?: string | null;
+                    /** @description Messages in any second. Left out: no limit. */
+                    perSecond?: number | null;
+                    /** @description Messages in a day of the business. Left out: no limit. */
+                    dailyBudget?: number | null;
+                    /** @description Percentage of the daily budget that is left to transactional messages, rounded up. Left out: 0. */
+                    reserve?: number | null;
+                    /** @description Where messages come from. For email it is `sender`, in two parts; for WhatsApp `phoneNumberId`. */
+                    from?: {
+                        address: string;
+                        name?: string | null;
+                    } | string | null;
+                    fallback?: string | null;
+                    /** @description True makes it the default sender of its channel. */
+                    isDefault?: boolean | null;
+                } | {
+                    key: string;
+                    channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                    /** @constant */
+                    provider: "webhook";
+                    /**
+                     * @description An http or https address without a password. Redirects are not followed.
+                     * @example https://crm.example/messages
+                     */
+                    url?: string | null;
+                    /**
+                     * @description The key of the signature: 16 to 256 characters, best `whsec_` and base64. Never shown.
+                     * @example whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw
+                     */
+                    secret?: string | null;
+                    /** @description Messages in any second. Left out: no limit. */
+                    perSecond?: number | null;
+                    /** @description Messages in a day of the business. Left out: no limit. */
+                    dailyBudget?: number | null;
+                    /** @description Percentage of the daily budget that is left to transactional messages, rounded up. Left out: 0. */
+                    reserve?: number | null;
+                    /** @description Where messages come from. For email it is `sender`, in two parts; for WhatsApp `phoneNumberId`. */
+                    from?: {
+                        address: string;
+                        name?: string | null;
+                    } | string | null;
+                    fallback?: string | null;
+                    /** @description True makes it the default sender of its channel. */
+                    isDefault?: boolean | null;
+                } | {
+                    key: string;
+                    channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                    /** @description The sender whose connection it uses, with its limits, pauses and callbacks. */
+                    via: string;
+                    from: {
+                        address: string;
+                        name?: string | null;
+                    } | string;
+                    replyTo?: string | null;
+                    fallback?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description The sender, without its secrets. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "success": true,
+                     *       "message": "The sender is created.",
+                     *       "data": {
+                     *         "sender": {
+                     *           "channel": "email",
+                     *           "provider": "smtp",
+                     *           "host": "smtp.example.com",
+                     *           "port": 587,
+                     *           "user": "shop",
+                     *           "sender": "Shop <hello@shop.example>",
+                     *           "perSecond": 50,
+                     *           "dailyBudget": 100000,
+                     *           "reserve": 10,
+                     *           "secure": false,
+                     *           "secrets": [
+                     *             "password"
+                     *           ],
+                     *           "updatedAt": "2026-03-01T09:30:00.120Z",
+                     *           "pausedAt": null,
+                     *           "pauseReason": null,
+                     *           "key": "receipts",
+                     *           "isDefault": false,
+                     *           "from": {
+                     *             "address": "hello@shop.example",
+                     *             "name": "Shop"
+                     *           },
+                     *           "via": null,
+                     *           "fallback": "default",
+                     *           "status": "active",
+                     *           "check": null
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        message: string;
+                        data: {
+                            sender: {
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
+                                key: string;
+                                isDefault: boolean;
+                                /** @constant */
+                                provider: "log";
+                                from: {
+                                    address: string;
+                                    name?: string;
+                                } | null;
+                                via: string | null;
+                                fallback: string | null;
+                                /** @description Of its connection. `unreachable`: no connection came about. */
+                                status: "active" | "paused" | "unreachable";
+                                check: {
+                                    /** Format: date-time */
+                                    at: string;
+                                    /** @description Of the sender. */
+                                    domain: string;
+                                    findings: {
+                                        record: "spf" | "dkim" | "dmarc";
+                                        /** @description `weak`: it works, and could say more. `wrong`: receivers ignore it. `unknown`: it was not found, or could not be looked up. */
+                                        state: "ok" | "weak" | "missing" | "wrong" | "unknown";
+                                        /** @description Where the record is, or should be. */
+                                        name: string;
+                                        /** @description The records there. */
+                                        found: string[];
+                                        message: string;
+                                        publish: string | null;
+                                    }[];
+                                    selectors?: string[];
+                                } | null;
+                            } | {
+                                /**
+                                 * @description A host name or an IP address.
+                                 * @example smtp.example.com
+                                 */
+                                host?: string;
+                                /**
+                                 * @description A port from 1 to 65535.
+                                 * @default 587
+                                 */
+                                port: number;
+                                /** @description True: encrypted from the start, as on port 465, where it is the default. False: encrypted by STARTTLS if the server offers it; with a user, only then (this machine excepted). */
+                                secure?: boolean;
+                                /**
+                                 * @description A name of 1 to 320 characters. Leave it out for a server that needs no password.
+                                 * @example shop
+                                 */
+                                user?: string;
+                                /**
+                                 * @description An address such as `Shop <hello@shop.example>`.
+                                 * @example Shop <hello@shop.example>
+                                 */
+                                sender?: string;
+                                /**
+                                 * @description Where answers go, if not to the sender.
+                                 * @example help@shop.example
+                                 */
+                                replyTo?: string;
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
+                                key: string;
+                                isDefault: boolean;
+                                /** @constant */
+                                provider: "smtp";
+                                from: {
+                                    address: string;
+                                    name?: string;
+                                } | null;
+                                via: string | null;
+                                fallback: string | null;
+                                /** @description Of its connection. `unreachable`: no connection came about. */
+                                status: "active" | "paused" | "unreachable";
+                                check: {
+                                    /** Format: date-time */
+                                    at: string;
+                                    /** @description Of the sender. */
+                                    domain: string;
+                                    findings: {
+                                        record: "spf" | "dkim" | "dmarc";
+                                        /** @description `weak`: it works, and could say more. `wrong`: receivers ignore it. `unknown`: it was not found, or could not be looked up. */
+                                        state: "ok" | "weak" | "missing" | "wrong" | "unknown";
+                                        /** @description Where the record is, or should be. */
+                                        name: string;
+                                        /** @description The records there. */
+                                        found: string[];
+                                        message: string;
+                                        publish: string | null;
+                                    }[];
+                                    selectors?: string[];
+                                } | null;
+                            } | {
+                                /**
+                                 * @description An address such as `Shop <hello@shop.example>`.
+                                 * @example Shop <hello@shop.example>
+                                 */
+                                sender?: string;
+                                /**
+                                 * @description Where answers go, if not to the sender.
+                                 * @example help@shop.example
+                                 */
+                                replyTo?: string;
+                                /**
+                                 * @description Another address of the API of the provider: http or https, without a password.
+                                 * @example https://api.provider.example
+                                 */
+                                baseUrl?: string;
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
+                                key: string;
+                                isDefault: boolean;
+                                /** @constant */
+                                provider: "resend";
+                                from: {
+                                    address: string;
+                                    name?: string;
+                                } | null;
+                                via: string | null;
+                                fallback: string | null;
+                                /** @description Of its connection. `unreachable`: no connection came about. */
+                                status: "active" | "paused" | "unreachable";
+                                /** @description Enter it at the provider: it reports there what became of messages. */
+                                callbackUrl: string;
+                                check: {
+                                    /** Format: date-time */
+                                    at: string;
+                                    /** @description Of the sender. */
+                                    domain: string;
+                                    findings: {
+                                        record: "spf" | "dkim" | "dmarc";
+                                        /** @description `weak`: it works, and could say more. `wrong`: receivers ignore it. `unknown`: it was not found, or could not be looked up. */
+                                        state: "ok" | "weak" | "missing" | "wrong" | "unknown";
+                                        /** @description Where the record is, or should be. */
+                                        name: string;
+                                        /** @description The records there. */
+                                        found: string[];
+                                        message: string;
+                                        publish: string | null;
+                                    }[];
+                                    selectors?: string[];
+                                } | null;
+                            } | {
+                                /**
+                                 * @description An address such as `Shop <hello@shop.example>`.
+                                 * @example Shop <hello@shop.example>
+                                 */
+                                sender?: string;
+                                /**
+                                 * @description Where answers go, if not to the sender.
+                                 * @example help@shop.example
+                                 */
+                                replyTo?: string;
+                                /**
+                                 * @description The id of a message stream. Marketing needs one of the type broadcast. Default: `outbound`.
+                                 * @example broadcast
+                                 */
+                                messageStream?: string;
+                                /**
+                                 * @description The user name that callbacks bring: 1 to 320 characters, without a colon.
+                                 * @example sluice
+                                 */
+                                webhookUser?: string;
+                                /**
+                                 * @description Another address of the API of the provider: http or https, without a password.
+                                 * @example https://api.provider.example
+                                 */
+                                baseUrl?: string;
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
+                                key: string;
+                                isDefault: boolean;
+                                /** @constant */
+                                provider: "postmark";
+                                from: {
+                                    address: string;
+                                    name?: string;
+                                } | null;
+                                via: string | null;
+                                fallback: string | null;
+                                /** @description Of its connection. `unreachable`: no connection came about. */
+                                status: "active" | "paused" | "unreachable";
+                                /** @description Enter it at the provider: it reports there what became of messages. */
+                                callbackUrl: string;
+                                check: {
+                                    /** Format: date-time */
+                                    at: string;
+                                    /** @description Of the sender. */
+                                    domain: string;
+                                    findings: {
+                                        record: "spf" | "dkim" | "dmarc";
+                                        /** @description `weak`: it works, and could say more. `wrong`: receivers ignore it. `unknown`: it was not found, or could not be looked up. */
+                                        state: "ok" | "weak" | "missing" | "wrong" | "unknown";
+                                        /** @description Where the record is, or should be. */
+                                        name: string;
+                                        /** @description The records there. */
+                                        found: string[];
+                                        message: string;
+                                        publish: string | null;
+                                    }[];
+                                    selectors?: string[];
+                                } | null;
+                            } | {
+                                /**
+                                 * @description An address such as `Shop <hello@shop.example>`.
+                                 * @example Shop <hello@shop.example>
+                                 */
+                                sender?: string;
+                                /**
+                                 * @description Where answers go, if not to the sender.
+                                 * @example help@shop.example
+                                 */
+                                replyTo?: string;
+                                /**
+                                 * @description The region of AWS.
+                                 * @example eu-central-1
+                                 */
+                                region?: string;
+                                /**
+                                 * @description The id of the access key.
+                                 * @example AKIAIOSFODNN7EXAMPLE
+                                 */
+                                accessKeyId?: string;
+                                /**
+                                 * @description The configuration set whose events are published: those report the delivery.
+                                 * @example sluice
+                                 */
+                                configurationSet?: string;
+                                /**
+                                 * @description Another address of the API of the provider: http or https, without a password.
+                                 * @example https://api.provider.example
+                                 */
+                                baseUrl?: string;
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
+                                key: string;
+                                isDefault: boolean;
+                                /** @constant */
+                                provider: "ses";
+                                from: {
+                                    address: string;
+                                    name?: string;
+                                } | null;
+                                via: string | null;
+                                fallback: string | null;
+                                /** @description Of its connection. `unreachable`: no connection came about. */
+                                status: "active" | "paused" | "unreachable";
+                                /** @description Enter it at the provider: it reports there what became of messages. */
+                                callbackUrl: string;
+                                check: {
+                                    /** Format: date-time */
+                                    at: string;
+                                    /** @description Of the sender. */
+                                    domain: string;
+                                    findings: {
+                                        record: "spf" | "dkim" | "dmarc";
+                                        /** @description `weak`: it works, and could say more. `wrong`: receivers ignore it. `unknown`: it was not found, or could not be looked up. */
+                                        state: "ok" | "weak" | "missing" | "wrong" | "unknown";
+                                        /** @description Where the record is, or should be. */
+                                        name: string;
+                                        /** @description The records there. */
+                                        found: string[];
+                                        message: string;
+                                        publish: string | null;
+                                    }[];
+                                    selectors?: string[];
+                                } | null;
+                            } | {
+                                /**
+                                 * @description The SID of the account, which begins with `AC`.
+                                 * @example AC0123456789abcdef0123456789abcdef
+                                 */
+                                accountSid?: string;
+                                from: {
+                                    address: string;
+                                    name?: string;
+                                } | null;
+                                /**
+                                 * @description Another address of the API of the provider: http or https, without a password.
+                                 * @example https://api.provider.example
+                                 */
+                                baseUrl?: string;
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
+                                key: string;
+                                isDefault: boolean;
+                                /** @constant */
+                                provider: "twilio";
+                                via: string | null;
+                                fallback: string | null;
+                                /** @description Of its connection. `unreachable`: no connection came about. */
+                                status: "active" | "paused" | "unreachable";
+                                /** @description Enter it at the provider: it reports there what became of messages. */
+                                callbackUrl: string;
+                                check: {
+                                    /** Format: date-time */
+                                    at: string;
+                                    /** @description Of the sender. */
+                                    domain: string;
+                                    findings: {
+                                        record: "spf" | "dkim" | "dmarc";
+                                        /** @description `weak`: it works, and could say more. `wrong`: receivers ignore it. `unknown`: it was not found, or could not be looked up. */
+                                        state: "ok" | "weak" | "missing" | "wrong" | "unknown";
+                                        /** @description Where the record is, or should be. */
+                                        name: string;
+                                        /** @description The records there. */
+                                        found: string[];
+                                        message: string;
+                                        publish: string | null;
+                                    }[];
+                                    selectors?: string[];
+                                } | null;
+                            } | {
+                                /**
+                                 * @description The id of the phone number at Meta: 1 to 32 digits.
+                                 * @example 106540352242922
+                                 */
+                                phoneNumberId?: string;
+                                /**
+                                 * @description Another address of the API of the provider: http or https, without a password.
+                                 * @example https://api.provider.example
+                                 */
+                                baseUrl?: string;
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
+                                key: string;
+                                isDefault: boolean;
+                                /** @constant */
+                                provider: "meta";
+                                from: {
+                                    address: string;
+                                    name?: string;
+                                } | null;
+                                via: string | null;
+                                fallback: string | null;
+                                /** @description Of its connection. `unreachable`: no connection came about. */
+                                status: "active" | "paused" | "unreachable";
+                                /** @description Enter it at the provider: it reports there what became of messages. */
+                                callbackUrl: string;
+                                check: {
+                                    /** Format: date-time */
+                                    at: string;
+                                    /** @description Of the sender. */
+                                    domain: string;
+                                    findings: {
+                                        record: "spf" | "dkim" | "dmarc";
+                                        /** @description `weak`: it works, and could say more. `wrong`: receivers ignore it. `unknown`: it was not found, or could not be looked up. */
+                                        state: "ok" | "weak" | "missing" | "wrong" | "unknown";
+                                        /** @description Where the record is, or should be. */
+                                        name: string;
+                                        /** @description The records there. */
+                                        found: string[];
+                                        message: string;
+                                        publish: string | null;
+                                    }[];
+                                    selectors?: string[];
+                                } | null;
+                            } | {
+                                /**
+                                 * @description Where the operators of push services reach you: `mailto:` and an email address, or an https address.
+                                 * @example mailto:push@shop.example
+                                 */
+                                subject?: string;
+                                /**
+                                 * @description For how many seconds a message waits for a browser that is offline, at most four weeks.
+                                 * @default 259200
+                                 */
+                                ttl: number;
+                                /**
+                                 * @description `very-low`, `low`, `normal` or `high`: how much battery of a device a message is worth.
+                                 * @default normal
+                                 * @example normal
+                                 */
+                                urgency: string;
+                                /**
+                                 * @description The https address of the image beside the text.
+                                 * @example https://shop.example/icon.png
+                                 */
+                                icon?: string;
+                                /** @description The key that browsers subscribe with: a point of P-256, in base64url. */
+                                publicKey: string;
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
+                                key: string;
+                                isDefault: boolean;
+                                /** @constant */
+                                provider: "webpush";
+                                from: {
+                                    address: string;
+                                    name?: string;
+                                } | null;
+                                via: string | null;
+                                fallback: string | null;
+                                /** @description Of its connection. `unreachable`: no connection came about. */
+                                status: "active" | "paused" | "unreachable";
+                                check: {
+                                    /** Format: date-time */
+                                    at: string;
+                                    /** @description Of the sender. */
+                                    domain: string;
+                                    findings: {
+                                        record: "spf" | "dkim" | "dmarc";
+                                        /** @description `weak`: it works, and could say more. `wrong`: receivers ignore it. `unknown`: it was not found, or could not be looked up. */
+                                        state: "ok" | "weak" | "missing" | "wrong" | "unknown";
+                                        /** @description Where the record is, or should be. */
+                                        name: string;
+                                        /** @description The records there. */
+                                        found: string[];
+                                        message: string;
+                                        publish: string | null;
+                                    }[];
+                                    selectors?: string[];
+                                } | null;
+                            } | {
+                                /**
+                                 * @description An http or https address without a password. Redirects are not followed.
+                                 * @example https://crm.example/messages
+                                 */
+                                url?: string;
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
+                                key: string;
+                                isDefault: boolean;
+                                /** @constant */
+                                provider: "webhook";
+                                from: {
+                                    address: string;
+                                    name?: string;
+                                } | null;
+                                via: string | null;
+                                fallback: string | null;
+                                /** @description Of its connection. `unreachable`: no connection came about. */
+                                status: "active" | "paused" | "unreachable";
+                                check: {
+                                    /** Format: date-time */
+                                    at: string;
+                                    /** @description Of the sender. */
+                                    domain: string;
+                                    findings: {
+                                        record: "spf" | "dkim" | "dmarc";
+                                        /** @description `weak`: it works, and could say more. `wrong`: receivers ignore it. `unknown`: it was not found, or could not be looked up. */
+                                        state: "ok" | "weak" | "missing" | "wrong" | "unknown";
+                                        /** @description Where the record is, or should be. */
+                                        name: string;
+                                        /** @description The records there. */
+                                        found: string[];
+                                        message: string;
+                                        publish: string | null;
+                                    }[];
+                                    selectors?: string[];
+                                } | null;
+                            };
+                        };
+                    };
+                };
+            };
+            /** @description `malformed_json`, `invalid_request` */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `not_signed_in` */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `key_not_accepted`, `cross_site_request`, `not_permitted`, `confirmation_required` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `business_not_found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `method_not_allowed` */
+            405: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `locked`, `limit_reached` */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `payload_too_large` */
+            413: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `rate_limited` */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    getDashboardApiBBusinessIdSendersSender: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The channel of the sender. Needed for `default`, which every channel has, once several are set up.
+                 * @example email
+                 */
+                channel?: string;
+            };
+            header?: never;
+            path: {
+                businessId: string;
+                sender: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The sender, without its secrets. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "success": true,
+                     *       "message": "The sender.",
+                     *       "data": {
+                     *         "sender": {
+                     *           "channel": "email",
+                     *           "provider": "smtp",
+                     *           "host": "smtp.example.com",
+                     *           "port": 587,
+                     *           "user": "shop",
+                     *           "sender": "Shop <hello@shop.example>",
+                     *           "perSecond": 50,
+                     *           "dailyBudget": 100000,
+                     *           "reserve": 10,
+                     *           "secure": false,
+                     *           "secrets": [
+                     *             "password"
+                     *           ],
+                     *           "updatedAt": "2026-03-01T09:30:00.120Z",
+                     *           "pausedAt": null,
+                     *           "pauseReason": null,
+                     *           "key": "receipts",
+                     *           "isDefault": false,
+                     *           "from": {
+                     *             "address": "hello@shop.example",
+                     *             "name": "Shop"
+                     *           },
+                     *           "via": null,
+                     *           "fallback": "default",
+                     *           "status": "active",
+                     *           "check": null
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        message: string;
+                        data: {
+                            sender: {
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
+                                key: string;
+                                isDefault: boolean;
+                                /** @constant */
+                                provider: "log";
+                                from: {
+                                    address: string;
+                                    name?: string;
+                                } | null;
+                                via: string | null;
+                                fallback: string | null;
+                                /** @description Of its connection. `unreachable`: no connection came about. */
+                                status: "active" | "paused" | "unreachable";
+                                check: {
+                                    /** Format: date-time */
+                                    at: string;
+                                    /** @description Of the sender. */
+                                    domain: string;
+                                    findings: {
+                                        record: "spf" | "dkim" | "dmarc";
+                                        /** @description `weak`: it works, and could say more. `wrong`: receivers ignore it. `unknown`: it was not found, or could not be looked up. */
+                                        state: "ok" | "weak" | "missing" | "wrong" | "unknown";
+                                        /** @description Where the record is, or should be. */
+                                        name: string;
+                                        /** @description The records there. */
+                                        found: string[];
+                                        message: string;
+                                        publish: string | null;
+                                    }[];
+                                    selectors?: string[];
+                                } | null;
+                            } | {
+                                /**
+                                 * @description A host name or an IP address.
+                                 * @example smtp.example.com
+                                 */
+                                host?: string;
+                                /**
+                                 * @description A port from 1 to 65535.
+                                 * @default 587
+                                 */
+                                port: number;
+                                /** @description True: encrypted from the start, as on port 465, where it is the default. False: encrypted by STARTTLS if the server offers it; with a user, only then (this machine excepted). */
+                                secure?: boolean;
+                                /**
+                                 * @description A name of 1 to 320 characters. Leave it out for a server that needs no password.
+                                 * @example shop
+                                 */
+                                user?: string;
+                                /**
+                                 * @description An address such as `Shop <hello@shop.example>`.
+                                 * @example Shop <hello@shop.example>
+                                 */
+                                sender?: string;
+                                /**
+                                 * @description Where answers go, if not to the sender.
+                                 * @example help@shop.example
+                                 */
+                                replyTo?: string;
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
+                                key: string;
+                                isDefault: boolean;
+                                /** @constant */
+                                provider: "smtp";
+                                from: {
+                                    address: string;
+                                    name?: string;
+                                } | null;
+                                via: string | null;
+                                fallback: string | null;
+                                /** @description Of its connection. `unreachable`: no connection came about. */
+                                status: "active" | "paused" | "unreachable";
+                                check: {
+                                    /** Format: date-time */
+                                    at: string;
+                                    /** @description Of the sender. */
+                                    domain: string;
+                                    findings: {
+                                        record: "spf" | "dkim" | "dmarc";
+                                        /** @description `weak`: it works, and could say more. `wrong`: receivers ignore it. `unknown`: it was not found, or could not be looked up. */
+                                        state: "ok" | "weak" | "missing" | "wrong" | "unknown";
+                                        /** @description Where the record is, or should be. */
+                                        name: string;
+                                        /** @description The records there. */
+                                        found: string[];
+                                        message: string;
+                                        publish: string | null;
+                                    }[];
+                                    selectors?: string[];
+                                } | null;
+                            } | {
+                                /**
+                                 * @description An address such as `Shop <hello@shop.example>`.
+                                 * @example Shop <hello@shop.example>
+                                 */
+                                sender?: string;
+                                /**
+                                 * @description Where answers go, if not to the sender.
+                                 * @example help@shop.example
+                                 */
+                                replyTo?: string;
+                                /**
+                                 * @description Another address of the API of the provider: http or https, without a password.
+                                 * @example https://api.provider.example
+                                 */
+                                baseUrl?: string;
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
+                                key: string;
+                                isDefault: boolean;
+                                /** @constant */
+                                provider: "resend";
+                                from: {
+                                    address: string;
+                                    name?: string;
+                                } | null;
+                                via: string | null;
+                                fallback: string | null;
+                                /** @description Of its connection. `unreachable`: no connection came about. */
+                                status: "active" | "paused" | "unreachable";
+                                /** @description Enter it at the provider: it reports there what became of messages. */
+                                callbackUrl: string;
+                                check: {
+                                    /** Format: date-time */
+                                    at: string;
+                                    /** @description Of the sender. */
+                                    domain: string;
+                                    findings: {
+                                        record: "spf" | "dkim" | "dmarc";
+                                        /** @description `weak`: it works, and could say more. `wrong`: receivers ignore it. `unknown`: it was not found, or could not be looked up. */
+                                        state: "ok" | "weak" | "missing" | "wrong" | "unknown";
+                                        /** @description Where the record is, or should be. */
+                                        name: string;
+                                        /** @description The records there. */
+                                        found: string[];
+                                        message: string;
+                                        publish: string | null;
+                                    }[];
+                                    selectors?: string[];
+                                } | null;
+                            } | {
+                                /**
+                                 * @description An address such as `Shop <hello@shop.example>`.
+                                 * @example Shop <hello@shop.example>
+                                 */
+                                sender?: string;
+                                /**
+                                 * @description Where answers go, if not to the sender.
+                                 * @example help@shop.example
+                                 */
+                                replyTo?: string;
+                                /**
+                                 * @description The id of a message stream. Marketing needs one of the type broadcast. Default: `outbound`.
+                                 * @example broadcast
+                                 */
+                                messageStream?: string;
+                                /**
+                                 * @description The user name that callbacks bring: 1 to 320 characters, without a colon.
+                                 * @example sluice
+                                 */
+                                webhookUser?: string;
+                                /**
+                                 * @description Another address of the API of the provider: http or https, without a password.
+                                 * @example https://api.provider.example
+                                 */
+                                baseUrl?: string;
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
+                                key: string;
+                                isDefault: boolean;
+                                /** @constant */
+                                provider: "postmark";
+                                from: {
+                                    address: string;
+                                    name?: string;
+                                } | null;
+                                via: string | null;
+                                fallback: string | null;
+                                /** @description Of its connection. `unreachable`: no connection came about. */
+                                status: "active" | "paused" | "unreachable";
+                                /** @description Enter it at the provider: it reports there what became of messages. */
+                                callbackUrl: string;
+                                check: {
+                                    /** Format: date-time */
+                                    at: string;
+                                    /** @description Of the sender. */
+                                    domain: string;
+                                    findings: {
+                                        record: "spf" | "dkim" | "dmarc";
+                                        /** @description `weak`: it works, and could say more. `wrong`: receivers ignore it. `unknown`: it was not found, or could not be looked up. */
+                                        state: "ok" | "weak" | "missing" | "wrong" | "unknown";
+                                        /** @description Where the record is, or should be. */
+                                        name: string;
+                                        /** @description The records there. */
+                                        found: string[];
+                                        message: string;
+                                        publish: string | null;
+                                    }[];
+                                    selectors?: string[];
+                                } | null;
+                            } | {
+                                /**
+                                 * @description An address such as `Shop <hello@shop.example>`.
+                                 * @example Shop <hello@shop.example>
+                                 */
+                                sender?: string;
+                                /**
+                                 * @description Where answers go, if not to the sender.
+                                 * @example help@shop.example
+                                 */
+                                replyTo?: string;
+                                /**
+                                 * @description The region of AWS.
+                                 * @example eu-central-1
+                                 */
+                                region?: string;
+                                /**
+                                 * @description The id of the access key.
+                                 * @example AKIAIOSFODNN7EXAMPLE
+                                 */
+                                accessKeyId?: string;
+                                /**
+                                 * @description The configuration set whose events are published: those report the delivery.
+                                 * @example sluice
+                                 */
+                                configurationSet?: string;
+                                /**
+                                 * @description Another address of the API of the provider: http or https, without a password.
+                                 * @example https://api.provider.example
+                                 */
+                                baseUrl?: string;
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
+                                key: string;
+                                isDefault: boolean;
+                                /** @constant */
+                                provider: "ses";
+                                from: {
+                                    address: string;
+                                    name?: string;
+                                } | null;
+                                via: string | null;
+                                fallback: string | null;
+                                /** @description Of its connection. `unreachable`: no connection came about. */
+                                status: "active" | "paused" | "unreachable";
+                                /** @description Enter it at the provider: it reports there what became of messages. */
+                                callbackUrl: string;
+                                check: {
+                                    /** Format: date-time */
+                                    at: string;
+                                    /** @description Of the sender. */
+                                    domain: string;
+                                    findings: {
+                                        record: "spf" | "dkim" | "dmarc";
+                                        /** @description `weak`: it works, and could say more. `wrong`: receivers ignore it. `unknown`: it was not found, or could not be looked up. */
+                                        state: "ok" | "weak" | "missing" | "wrong" | "unknown";
+                                        /** @description Where the record is, or should be. */
+                                        name: string;
+                                        /** @description The records there. */
+                                        found: string[];
+                                        message: string;
+                                        publish: string | null;
+                                    }[];
+                                    selectors?: string[];
+                                } | null;
+                            } | {
+                                /**
+                                 * @description The SID of the account, which begins with `AC`.
+                                 * @example AC0123456789abcdef0123456789abcdef
+                                 */
+                                accountSid?: string;
+                                from: {
+                                    address: string;
+                                    name?: string;
+                                } | null;
+                                /**
+                                 * @description Another address of the API of the provider: http or https, without a password.
+                                 * @example https://api.provider.example
+                                 */
+                                baseUrl?: string;
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
+                                key: string;
+                                isDefault: boolean;
+                                /** @constant */
+                                provider: "twilio";
+                                via: string | null;
+                                fallback: string | null;
+                                /** @description Of its connection. `unreachable`: no connection came about. */
+                                status: "active" | "paused" | "unreachable";
+                                /** @description Enter it at the provider: it reports there what became of messages. */
+                                callbackUrl: string;
+                                check: {
+                                    /** Format: date-time */
+                                    at: string;
+                                    /** @description Of the sender. */
+                                    domain: string;
+                                    findings: {
+                                        record: "spf" | "dkim" | "dmarc";
+                                        /** @description `weak`: it works, and could say more. `wrong`: receivers ignore it. `unknown`: it was not found, or could not be looked up. */
+                                        state: "ok" | "weak" | "missing" | "wrong" | "unknown";
+                                        /** @description Where the record is, or should be. */
+                                        name: string;
+                                        /** @description The records there. */
+                                        found: string[];
+                                        message: string;
+                                        publish: string | null;
+                                    }[];
+                                    selectors?: string[];
+                                } | null;
+                            } | {
+                                /**
+                                 * @description The id of the phone number at Meta: 1 to 32 digits.
+                                 * @example 106540352242922
+                                 */
+                                phoneNumberId?: string;
+                                /**
+                                 * @description Another address of the API of the provider: http or https, without a password.
+                                 * @example https://api.provider.example
+                                 */
+                                baseUrl?: string;
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
+                                key: string;
+                                isDefault: boolean;
+                                /** @constant */
+                                provider: "meta";
+                                from: {
+                                    address: string;
+                                    name?: string;
+                                } | null;
+                                via: string | null;
+                                fallback: string | null;
+                                /** @description Of its connection. `unreachable`: no connection came about. */
+                                status: "active" | "paused" | "unreachable";
+                                /** @description Enter it at the provider: it reports there what became of messages. */
+                                callbackUrl: string;
+                                check: {
+                                    /** Format: date-time */
+                                    at: string;
+                                    /** @description Of the sender. */
+                                    domain: string;
+                                    findings: {
+                                        record: "spf" | "dkim" | "dmarc";
+                                        /** @description `weak`: it works, and could say more. `wrong`: receivers ignore it. `unknown`: it was not found, or could not be looked up. */
+                                        state: "ok" | "weak" | "missing" | "wrong" | "unknown";
+                                        /** @description Where the record is, or should be. */
+                                        name: string;
+                                        /** @description The records there. */
+                                        found: string[];
+                                        message: string;
+                                        publish: string | null;
+                                    }[];
+                                    selectors?: string[];
+                                } | null;
+                            } | {
+                                /**
+                                 * @description Where the operators of push services reach you: `mailto:` and an email address, or an https address.
+                                 * @example mailto:push@shop.example
+                                 */
+                                subject?: string;
+                                /**
+                                 * @description For how many seconds a message waits for a browser that is offline, at most four weeks.
+                                 * @default 259200
+                                 */
+                                ttl: number;
+                                /**
+                                 * @description `very-low`, `low`, `normal` or `high`: how much battery of a device a message is worth.
+                                 * @default normal
+                                 * @example normal
+                                 */
+                                urgency: string;
+                                /**
+                                 * @description The https address of the image beside the text.
+                                 * @example https://shop.example/icon.png
+                                 */
+                                icon?: string;
+                                /** @description The key that browsers subscribe with: a point of P-256, in base64url. */
+                                publicKey: string;
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
+                                key: string;
+                                isDefault: boolean;
+                                /** @constant */
+                                provider: "webpush";
+                                from: {
+                                    address: string;
+                                    name?: string;
+                                } | null;
+                                via: string | null;
+                                fallback: string | null;
+                                /** @description Of its connection. `unreachable`: no connection came about. */
+                                status: "active" | "paused" | "unreachable";
+                                check: {
+                                    /** Format: date-time */
+                                    at: string;
+                                    /** @description Of the sender. */
+                                    domain: string;
+                                    findings: {
+                                        record: "spf" | "dkim" | "dmarc";
+                                        /** @description `weak`: it works, and could say more. `wrong`: receivers ignore it. `unknown`: it was not found, or could not be looked up. */
+                                        state: "ok" | "weak" | "missing" | "wrong" | "unknown";
+                                        /** @description Where the record is, or should be. */
+                                        name: string;
+                                        /** @description The records there. */
+                                        found: string[];
+                                        message: string;
+                                        publish: string | null;
+                                    }[];
+                                    selectors?: string[];
+                                } | null;
+                            } | {
+                                /**
+                                 * @description An http or https address without a password. Redirects are not followed.
+                                 * @example https://crm.example/messages
+                                 */
+                                url?: string;
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
+                                key: string;
+                                isDefault: boolean;
+                                /** @constant */
+                                provider: "webhook";
+                                from: {
+                                    address: string;
+                                    name?: string;
+                                } | null;
+                                via: string | null;
+                                fallback: string | null;
+                                /** @description Of its connection. `unreachable`: no connection came about. */
+                                status: "active" | "paused" | "unreachable";
+                                check: {
+                                    /** Format: date-time */
+                                    at: string;
+                                    /** @description Of the sender. */
+                                    domain: string;
+                                    findings: {
+                                        record: "spf" | "dkim" | "dmarc";
+                                        /** @description `weak`: it works, and could say more. `wrong`: receivers ignore it. `unknown`: it was not found, or could not be looked up. */
+                                        state: "ok" | "weak" | "missing" | "wrong" | "unknown";
+                                        /** @description Where the record is, or should be. */
+                                        name: string;
+                                        /** @description The records there. */
+                                        found: string[];
+                                        message: string;
+                                        publish: string | null;
+                                    }[];
+                                    selectors?: string[];
+                                } | null;
+                            };
+                        };
+                    };
+                };
+            };
+            /** @description `invalid_request` */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `not_signed_in` */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `key_not_accepted`, `cross_site_request`, `not_permitted` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `business_not_found`, `not_found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `method_not_allowed` */
+            405: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `rate_limited` */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    deleteDashboardApiBBusinessIdSendersSender: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The channel of the sender. Needed for `default`, which every channel has, once several are set up.
+                 * @example email
+                 */
+                channel?: string;
+            };
+            header?: never;
+            path: {
+                businessId: string;
+                sender: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Its key. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "success": true,
+                     *       "message": "The sender is deleted.",
+                     *       "data": {
+                     *         "key": "receipts"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        message: string;
+                        data: {
+                            key: string;
+                        };
+                    };
+                };
+            };
+            /** @description `invalid_request` */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `not_signed_in` */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `key_not_accepted`, `cross_site_request`, `not_permitted`, `confirmation_required` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `business_not_found`, `not_found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `method_not_allowed` */
+            405: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `in_use` */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `rate_limited` */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    patchDashboardApiBBusinessIdSendersSender: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The channel of the sender. Needed for `default`, which every channel has, once several are set up.
+                 * @example email
+                 */
+                channel?: string;
+            };
+            header?: never;
+            path: {
+                businessId: string;
+                sender: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "perSecond": 20
+                 *     }
+                 */
+                "application/json": {
+                    /** @constant */
+                    provider?: "log";
+                    /** @description Messages in any second. Left out: no limit. */
+                    perSecond?: number | null;
+                    /** @description Messages in a day of the business. Left out: no limit. */
+                    dailyBudget?: number | null;
+                    /** @description Percentage of the daily budget that is left to transactional messages, rounded up. Left out: 0. */
+                    reserve?: number | null;
+                    /** @description Where messages come from. For email it is `sender`, in two parts; for WhatsApp `phoneNumberId`. */
+                    from?: {
+                        address: string;
+                        name?: string | null;
+                    } | string | null;
+                    fallback?: string | null;
+                    /** @description True makes it the default sender of its channel. */
+                    isDefault?: boolean | null;
+                } | {
+                    /** @constant */
+                    provider?: "smtp";
+                    /**
+                     * @description A host name or an IP address.
+                     * @example smtp.example.com
+                     */
+                    host?: string | null;
+                    /**
+                     * @description A port from 1 to 65535.
+                     * @default 587
+                     */
+                    port?: number | null;
+                    /** @description True: encrypted from the start, as on port 465, where it is the default. False: encrypted by STARTTLS if the server offers it; with a user, only then (this machine excepted). */
+                    secure?: boolean | null;
+                    /**
+                     * @description A name of 1 to 320 characters. Leave it out for a server that needs no password.
+                     * @example shop
+                     */
+                    user?: string | null;
+                    /**
+                     * @description An address such as `Shop <hello@shop.example>`.
+                     * @example Shop <hello@shop.example>
+                     */
+                    sender?: string | null;
+                    /**
+                     * @description Where answers go, if not to the sender.
+                     * @example help@shop.example
+                     */
+                    replyTo?: string | null;
+                    /**
+                     * @description Of the user: 1 to 1,024 characters. Never shown.
+                     * @example secret
+                     */
+                    password?: string | null;
+                    /** @description Messages in any second. Left out: no limit. */
+                    perSecond?: number | null;
+                    /** @description Messages in a day of the business. Left out: no limit. */
+                    dailyBudget?: number | null;
+                    /** @description Percentage of the daily budget that is left to transactional messages, rounded up. Left out: 0. */
+                    reserve?: number | null;
+                    /** @description Where messages come from. For email it is `sender`, in two parts; for WhatsApp `phoneNumberId`. */
+                    from?: {
+                        address: string;
+                        name?: string | null;
+                    } | string | null;
+                    fallback?: string | null;
+                    /** @description True makes it the default sender of its channel. */
+                    isDefault?: boolean | null;
+                } | {
+                    /** @constant */
+                    provider?: "resend";
+                    /**
+                     * @description An address such as `Shop <hello@shop.example>`.
+                     * @example Shop <hello@shop.example>
+                     */
+                    sender?: string | null;
+                    /**
+                     * @description Where answers go, if not to the sender.
+                     * @example help@shop.example
+                     */
+                    replyTo?: string | null;
+                    /**
+                     * @description Another address of the API of the provider: http or https, without a password.
+                     * @example https://api.provider.example
+                     */
+                    baseUrl?: string | null;
+                    /**
+                     * @description The API key, such as `re_…`. 1 to 1,024 characters. Never shown.
+                     * @example secret
+                     */
+                    apiKey?: string | null;
+                    /**
+                     * @description The signing secret of the webhook, such as `whsec_…`. 1 to 1,024 characters. Never shown.
+                     * @example secret
+                     */
+                    webhookSecret?: string | null;
+                    /** @description Messages in any second. Left out: no limit. */
+                    perSecond?: number | null;
+                    /** @description Messages in a day of the business. Left out: no limit. */
+                    dailyBudget?: number | null;
+                    /** @description Percentage of the daily budget that is left to transactional messages, rounded up. Left out: 0. */
+                    reserve?: number | null;
+                    /** @description Where messages come from. For email it is `sender`, in two parts; for WhatsApp `phoneNumberId`. */
+                    from?: {
+                        address: string;
+                        name?: string | null;
+                    } | string | null;
+                    fallback?: string | null;
+                    /** @description True makes it the default sender of its channel. */
+                    isDefault?: boolean | null;
+                } | {
+                    /** @constant */
+                    provider?: "postmark";
+                    /**
+                     * @description An address such as `Shop <hello@shop.example>`.
+                     * @example Shop <hello@shop.example>
+                     */
+                    sender?: string | null;
+                    /**
+                     * @description Where answers go, if not to the sender.
+                     * @example help@shop.example
+                     */
+                    replyTo?: string | null;
+                    /**
+                     * @description The id of a message stream. Marketing needs one of the type broadcast. Default: `outbound`.
+                     * @example broadcast
+                     */
+                    messageStream?: string | null;
+                    /**
+                     * @description The user name that callbacks bring: 1 to 320 characters, without a colon.
+                     * @example sluice
+                     */
+                    webhookUser?: string | null;
+                    /**
+                     * @description Another address of the API of the provider: http or https, without a password.
+                     * @example https://api.provider.example
+                     */
+                    baseUrl?: string | null;
+                    /**
+                     * @description The API token of the server. 1 to 1,024 characters. Never shown.
+                     * @example secret
+                     */
+                    serverToken?: string | null;
+                    /**
+                     * @description The password that callbacks bring. 1 to 1,024 characters. Never shown.
+                     * @example secret
+                     */
+                    webhookPassword?: string | null;
+                    /** @description Messages in any second. Left out: no limit. */
+                    perSecond?: number | null;
+                    /** @description Messages in a day of the business. Left out: no limit. */
+                    dailyBudget?: number | null;
+                    /** @description Percentage of the daily budget that is left to transactional messages, rounded up. Left out: 0. */
+                    reserve?: number | null;
+                    /** @description Where messages come from. For email it is `sender`, in two parts; for WhatsApp `phoneNumberId`. */
+                    from?: {
+                        address: string;
+                        name?: string | null;
+                    } | string | null;
+                    fallback?: string | null;
+                    /** @description True makes it the default sender of its channel. */
+                    isDefault?: boolean | null;
+                } | {
+                    /** @constant */
+                    provider?: "ses";
+                    /**
+                     * @description An address such as `Shop <hello@shop.example>`.
+                     * @example Shop <hello@shop.example>
+                     */
+                    sender?: string | null;
+                    /**
+                     * @description Where answers go, if not to the sender.
+                     * @example help@shop.example
+                     */
+                    replyTo?: string | null;
+                    /**
+                     * @description The region of AWS.
+                     * @example eu-central-1
+                     */
+                    region?: string | null;
+                    /**
+                     * @description The id of the access key.
+                     * @example AKIAIOSFODNN7EXAMPLE
+                     */
+                    accessKeyId?: string | null;
+                    /**
+                     * @description The configuration set whose events are published: those report the delivery.
+                     * @example sluice
+                     */
+                    configurationSet?: string | null;
+                    /**
+                     * @description Another address of the API of the provider: http or https, without a password.
+                     * @example https://api.provider.example
+                     */
+                    baseUrl?: string | null;
+                    /**
+                     * @description The secret access key. 1 to 1,024 characters. Never shown.
+                     * @example secret
+                     */
+                    secretAccessKey?: string | null;
+                    /** @description Messages in any second. Left out: no limit. */
+                    perSecond?: number | null;
+                    /** @description Messages in a day of the business. Left out: no limit. */
+                    dailyBudget?: number | null;
+                    /** @description Percentage of the daily budget that is left to transactional messages, rounded up. Left out: 0. */
+                    reserve?: number | null;
+                    /** @description Where messages come from. For email it is `sender`, in two parts; for WhatsApp `phoneNumberId`. */
+                    from?: {
+                        address: string;
+                        name?: string | null;
+                    } | string | null;
+                    fallback?: string | null;
+                    /** @description True makes it the default sender of its channel. */
+                    isDefault?: boolean | null;
+                } | {
+                    /** @constant */
+                    provider?: "twilio";
+                    /**
+                     * @description The SID of the account, which begins with `AC`.
+                     * @example AC0123456789abcdef0123456789abcdef
+                     */
+                    accountSid?: string | null;
+                    /** @description Where messages come from. For email it is `sender`, in two parts; for WhatsApp `phoneNumberId`. */
+                    from?: {
+                        address: string;
+                        name?: string | null;
+                    } | string | null;
+                    /**
+                     * @description Another address of the API of the provider: http or https, without a password.
+                     * @example https://api.provider.example
+                     */
+                    baseUrl?: string | null;
+                    /**
+                     * @description The auth token of the account. 1 to 1,024 characters. Never shown.
+                     * @example secret
+                     */
+                    authToken?: string | null;
+                    /** @description Messages in any second. Left out: no limit. */
+                    perSecond?: number | null;
+                    /** @description Messages in a day of the business. Left out: no limit. */
+                    dailyBudget?: number | null;
+                    /** @description Percentage of the daily budget that is left to transactional messages, rounded up. Left out: 0. */
+                    reserve?: number | null;
+                    fallback?: string | null;
+                    /** @description True makes it the default sender of its channel. */
+                    isDefault?: boolean | null;
+                } | {
+                    /** @constant */
+                    provider?: "meta";
+                    /**
+                     * @description The id of the phone number at Meta: 1 to 32 digits.
+                     * @example 106540352242922
+                     */
+                    phoneNumberId?: string | null;
+                    /**
+                     * @description Another address of the API of the provider: http or https, without a password.
+                     * @example https://api.provider.example
+                     */
+                    baseUrl?: string | null;
+                    /**
+                     * @description The access token of a system user. 1 to 1,024 characters. Never shown.
+                     * @example secret
+                     */
+                    token?: string | null;
+                    /**
+                     * @description The secret of the app, by which callbacks are signed. 1 to 1,024 characters. Never shown.
+                     * @example secret
+                     */
+                    appSecret?: string | null;
+                    /**
+                     * @description A word of your own, which Meta repeats when you enter the callback. 1 to 1,024 characters. Never shown.
+                     * @example secret
+                     */
+                    verifyToken?: string | null;
+                    /** @description Messages in any second. Left out: no limit. */
+                    perSecond?: number | null;
+                    /** @description Messages in a day of the business. Left out: no limit. */
+                    dailyBudget?: number | null;
+                    /** @description Percentage of the daily budget that is left to transactional messages, rounded up. Left out: 0. */
+                    reserve?: number | null;
+                    /** @description Where messages come from. For email it is `sender`, in two parts; for WhatsApp `phoneNumberId`. */
+                    from?: {
+                        address: string;
+                        name?: string | null;
+                    } | string | null;
+                    fallback?: string | null;
+                    /** @description True makes it the default sender of its channel. */
+                    isDefault?: boolean | null;
+                } | {
+                    /** @constant */
+                    provider?: "webpush";
+                    /**
+                     * @description Where the operators of push services reach you: `mailto:` and an email address, or an https address.
+                     * @example mailto:push@shop.example
+                     */
+                    subject?: string | null;
+                    /**
+                     * @description For how many seconds a message waits for a browser that is offline, at most four weeks.
+                     * @default 259200
+                     */
+                    ttl?: number | null;
+                    /**
+                     * @description `very-low`, `low`, `normal` or `high`: how much battery of a device a message is worth.
+                     * @default normal
+                     * @example normal
+                     */
+                    urgency?: string | null;
+                    /**
+                     * @description The https address of the image beside the text.
+                     * @example https://shop.example/icon.png
+                     */
+                    icon?: string | null;
+                    /** @description Messages in any second. Left out: no limit. */
+                    perSecond?: number | null;
+                    /** @description Messages in a day of the business. Left out: no limit. */
+                    dailyBudget?: number | null;
+                    /** @description Percentage of the daily budget that is left to transactional messages, rounded up. Left out: 0. */
+                    reserve?: number | null;
+                    /** @description Where messages come from. For email it is `sender`, in two parts; for WhatsApp `phoneNumberId`. */
+                    from?: {
+                        address: string;
+                        name?: string | null;
+                    } | string | null;
+                    fallback?: string | null;
+                    /** @description True makes it the default sender of its channel. */
+                    isDefault?: boolean | null;
+                } | {
+                    /** @constant */
+                    provider?: "webhook";
+                    /**
+                     * @description An http or https address without a password. Redirects are not followed.
+                     * @example https://crm.example/messages
+                     */
+                    url?: string | null;
+                    /**
+                     * @description The key of the signature: 16 to 256 characters, best `whsec_` and base64. Never shown.
+                     * @example whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw
+                     */
+                    secret?: string | null;
+                    /** @description Messages in any second. Left out: no limit. */
+                    perSecond?: number | null;
+                    /** @description Messages in a day of the business. Left out: no limit. */
+                    dailyBudget?: number | null;
+                    /** @description Percentage of the daily budget that is left to transactional messages, rounded up. Left out: 0. */
+                    reserve?: number | null;
+                    /** @description Where messages come from. For email it is `sender`, in two parts; for WhatsApp `phoneNumberId`. */
+                    from?: {
+                        address: string;
+                        name?: string | null;
+                    } | string | null;
+                    fallback?: string | null;
+                    /** @description True makes it the default sender of its channel. */
+                    isDefault?: boolean | null;
+                };
+            };
+        };
+        responses: {
+            /** @description The sender, without its secrets. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "success": true,
+                     *       "message": "The sender is changed.",
+                     *       "data": {
+                     *         "sender": {
+                     *           "channel": "email",
+                     *           "provider": "smtp",
+                     *           "host": "smtp.example.com",
+                     *           "port": 587,
+                     *           "user": "shop",
+                     *           "sender": "Shop <hello@shop.example>",
+                     *           "perSecond": 50,
+                     *           "dailyBudget": 100000,
+                     *           "reserve": 10,
+                     *           "secure": false,
+                     *           "secrets": [
+                     *             "password"
+                     *           ],
+                     *           "updatedAt": "2026-03-01T09:30:00.120Z",
+                     *           "pausedAt": null,
+                     *           "pauseReason": null,
+                     *           "key": "receipts",
+                     *           "isDefault": false,
+                     *           "from": {
+                     *             "address": "hello@shop.example",
+                     *             "name": "Shop"
+                     *           },
+                     *           "via": null,
+                     *           "fallback": "default",
+                     *           "status": "active",
+                     *           "check": null
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        message: string;
+                        data: {
+                            sender: {
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
+                                key: string;
+                                isDefault: boolean;
+                                /** @constant */
+                                provider: "log";
+                                from: {
+                                    address: string;
+                                    name?: string;
+                                } | null;
+                                via: string | null;
+                                fallback: string | null;
+                                /** @description Of its connection. `unreachable`: no connection came about. */
+                                status: "active" | "paused" | "unreachable";
+                                check: {
+                                    /** Format: date-time */
+                                    at: string;
+                                    /** @description Of the sender. */
+                                    domain: string;
+                                    findings: {
+                                        record: "spf" | "dkim" | "dmarc";
+                                        /** @description `weak`: it works, and could say more. `wrong`: receivers ignore it. `unknown`: it was not found, or could not be looked up. */
+                                        state: "ok" | "weak" | "missing" | "wrong" | "unknown";
+                                        /** @description Where the record is, or should be. */
+                                        name: string;
+                                        /** @description The records there. */
+                                        found: string[];
+                                        message: string;
+                                        publish: string | null;
+                                    }[];
+                                    selectors?: string[];
+                                } | null;
+                            } | {
+                                /**
+                                 * @description A host name or an IP address.
+                                 * @example smtp.example.com
+                                 */
+                                host?: string;
+                                /**
+                                 * @description A port from 1 to 65535.
+                                 * @default 587
+                                 */
+                                port: number;
+                                /** @description True: encrypted from the start, as on port 465, where it is the default. False: encrypted by STARTTLS if the server offers it; with a user, only then (this machine excepted). */
+                                secure?: boolean;
+                                /**
+                                 * @description A name of 1 to 320 characters. Leave it out for a server that needs no password.
+                                 * @example shop
+                                 */
+                                user?: string;
+                                /**
+                                 * @description An address such as `Shop <hello@shop.example>`.
+                                 * @example Shop <hello@shop.example>
+                                 */
+                                sender?: string;
+                                /**
+                                 * @description Where answers go, if not to the sender.
+                                 * @example help@shop.example
+                                 */
+                                replyTo?: string;
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
+                                key: string;
+                                isDefault: boolean;
+                                /** @constant */
+                                provider: "smtp";
+                                from: {
+                                    address: string;
+                                    name?: string;
+                                } | null;
+                                via: string | null;
+                                fallback: string | null;
+                                /** @description Of its connection. `unreachable`: no connection came about. */
+                                status: "active" | "paused" | "unreachable";
+                                check: {
+                                    /** Format: date-time */
+                                    at: string;
+                                    /** @description Of the sender. */
+                                    domain: string;
+                                    findings: {
+                                        record: "spf" | "dkim" | "dmarc";
+                                        /** @description `weak`: it works, and could say more. `wrong`: receivers ignore it. `unknown`: it was not found, or could not be looked up. */
+                                        state: "ok" | "weak" | "missing" | "wrong" | "unknown";
+                                        /** @description Where the record is, or should be. */
+                                        name: string;
+                                        /** @description The records there. */
+                                        found: string[];
+                                        message: string;
+                                        publish: string | null;
+                                    }[];
+                                    selectors?: string[];
+                                } | null;
+                            } | {
+                                /**
+                                 * @description An address such as `Shop <hello@shop.example>`.
+                                 * @example Shop <hello@shop.example>
+                                 */
+                                sender?: string;
+                                /**
+                                 * @description Where answers go, if not to the sender.
+                                 * @example help@shop.example
+                                 */
+                                replyTo?: string;
+                                /**
+                                 * @description Another address of the API of the provider: http or https, without a password.
+                                 * @example https://api.provider.example
+                                 */
+                                baseUrl?: string;
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
+                                key: string;
+                                isDefault: boolean;
+                                /** @constant */
+                                provider: "resend";
+                                from: {
+                                    address: string;
+                                    name?: string;
+                                } | null;
+                                via: string | null;
+                                fallback: string | null;
+                                /** @description Of its connection. `unreachable`: no connection came about. */
+                                status: "active" | "paused" | "unreachable";
+                                /** @description Enter it at the provider: it reports there what became of messages. */
+                                callbackUrl: string;
+                                check: {
+                                    /** Format: date-time */
+                                    at: string;
+                                    /** @description Of the sender. */
+                                    domain: string;
+                                    findings: {
+                                        record: "spf" | "dkim" | "dmarc";
+                                        /** @description `weak`: it works, and could say more. `wrong`: receivers ignore it. `unknown`: it was not found, or could not be looked up. */
+                                        state: "ok" | "weak" | "missing" | "wrong" | "unknown";
+                                        /** @description Where the record is, or should be. */
+                                        name: string;
+                                        /** @description The records there. */
+                                        found: string[];
+                                        message: string;
+                                        publish: string | null;
+                                    }[];
+                                    selectors?: string[];
+                                } | null;
+                            } | {
+                                /**
+                                 * @description An address such as `Shop <hello@shop.example>`.
+                                 * @example Shop <hello@shop.example>
+                                 */
+                                sender?: string;
+                                /**
+                                 * @description Where answers go, if not to the sender.
+                                 * @example help@shop.example
+                                 */
+                                replyTo?: string;
+                                /**
+                                 * @description The id of a message stream. Marketing needs one of the type broadcast. Default: `outbound`.
+                                 * @example broadcast
+                                 */
+                                messageStream?: string;
+                                /**
+                                 * @description The user name that callbacks bring: 1 to 320 characters, without a colon.
+                                 * @example sluice
+                                 */
+                                webhookUser?: string;
+                                /**
+                                 * @description Another address of the API of the provider: http or https, without a password.
+                                 * @example https://api.provider.example
+                                 */
+                                baseUrl?: string;
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
+                                key: string;
+                                isDefault: boolean;
+                                /** @constant */
+                                provider: "postmark";
+                                from: {
+                                    address: string;
+                                    name?: string;
+                                } | null;
+                                via: string | null;
+                                fallback: string | null;
+                                /** @description Of its connection. `unreachable`: no connection came about. */
+                                status: "active" | "paused" | "unreachable";
+                                /** @description Enter it at the provider: it reports there what became of messages. */
+                                callbackUrl: string;
+                                check: {
+                                    /** Format: date-time */
+                                    at: string;
+                                    /** @description Of the sender. */
+                                    domain: string;
+                                    findings: {
+                                        record: "spf" | "dkim" | "dmarc";
+                                        /** @description `weak`: it works, and could say more. `wrong`: receivers ignore it. `unknown`: it was not found, or could not be looked up. */
+                                        state: "ok" | "weak" | "missing" | "wrong" | "unknown";
+                                        /** @description Where the record is, or should be. */
+                                        name: string;
+                                        /** @description The records there. */
+                                        found: string[];
+                                        message: string;
+                                        publish: string | null;
+                                    }[];
+                                    selectors?: string[];
+                                } | null;
+                            } | {
+                                /**
+                                 * @description An address such as `Shop <hello@shop.example>`.
+                                 * @example Shop <hello@shop.example>
+                                 */
+                                sender?: string;
+                                /**
+                                 * @description Where answers go, if not to the sender.
+                                 * @example help@shop.example
+                                 */
+                                replyTo?: string;
+                                /**
+                                 * @description The region of AWS.
+                                 * @example eu-central-1
+                                 */
+                                region?: string;
+                                /**
+                                 * @description The id of the access key.
+                                 * @example AKIAIOSFODNN7EXAMPLE
+                                 */
+                                accessKeyId?: string;
+                                /**
+                                 * @description The configuration set whose events are published: those report the delivery.
+                                 * @example sluice
+                                 */
+                                configurationSet?: string;
+                                /**
+                                 * @description Another address of the API of the provider: http or https, without a password.
+                                 * @example https://api.provider.example
+                                 */
+                                baseUrl?: string;
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
+                                key: string;
+                                isDefault: boolean;
+                                /** @constant */
+                                provider: "ses";
+                                from: {
+                                    address: string;
+                                    name?: string;
+                                } | null;
+                                via: string | null;
+                                fallback: string | null;
+                                /** @description Of its connection. `unreachable`: no connection came about. */
+                                status: "active" | "paused" | "unreachable";
+                                /** @description Enter it at the provider: it reports there what became of messages. */
+                                callbackUrl: string;
+                                check: {
+                                    /** Format: date-time */
+                                    at: string;
+                                    /** @description Of the sender. */
+                                    domain: string;
+                                    findings: {
+                                        record: "spf" | "dkim" | "dmarc";
+                                        /** @description `weak`: it works, and could say more. `wrong`: receivers ignore it. `unknown`: it was not found, or could not be looked up. */
+                                        state: "ok" | "weak" | "missing" | "wrong" | "unknown";
+                                        /** @description Where the record is, or should be. */
+                                        name: string;
+                                        /** @description The records there. */
+                                        found: string[];
+                                        message: string;
+                                        publish: string | null;
+                                    }[];
+                                    selectors?: string[];
+                                } | null;
+                            } | {
+                                /**
+                                 * @description The SID of the account, which begins with `AC`.
+                                 * @example AC0123456789abcdef0123456789abcdef
+                                 */
+                                accountSid?: string;
+                                from: {
+                                    address: string;
+                                    name?: string;
+                                } | null;
+                                /**
+                                 * @description Another address of the API of the provider: http or https, without a password.
+                                 * @example https://api.provider.example
+                                 */
+                                baseUrl?: string;
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
+                                key: string;
+                                isDefault: boolean;
+                                /** @constant */
+                                provider: "twilio";
+                                via: string | null;
+                                fallback: string | null;
+                                /** @description Of its connection. `unreachable`: no connection came about. */
+                                status: "active" | "paused" | "unreachable";
+                                /** @description Enter it at the provider: it reports there what became of messages. */
+                                callbackUrl: string;
+                                check: {
+                                    /** Format: date-time */
+                                    at: string;
+                                    /** @description Of the sender. */
+                                    domain: string;
+                                    findings: {
+                                        record: "spf" | "dkim" | "dmarc";
+                                        /** @description `weak`: it works, and could say more. `wrong`: receivers ignore it. `unknown`: it was not found, or could not be looked up. */
+                                        state: "ok" | "weak" | "missing" | "wrong" | "unknown";
+                                        /** @description Where the record is, or should be. */
+                                        name: string;
+                                        /** @description The records there. */
+                                        found: string[];
+                                        message: string;
+                                        publish: string | null;
+                                    }[];
+                                    selectors?: string[];
+                                } | null;
+                            } | {
+                                /**
+                                 * @description The id of the phone number at Meta: 1 to 32 digits.
+                                 * @example 106540352242922
+                                 */
+                                phoneNumberId?: string;
+                                /**
+                                 * @description Another address of the API of the provider: http or https, without a password.
+                                 * @example https://api.provider.example
+                                 */
+                                baseUrl?: string;
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
+                                key: string;
+                                isDefault: boolean;
+                                /** @constant */
+                                provider: "meta";
+                                from: {
+                                    address: string;
+                                    name?: string;
+                                } | null;
+                                via: string | null;
+                                fallback: string | null;
+                                /** @description Of its connection. `unreachable`: no connection came about. */
+                                status: "active" | "paused" | "unreachable";
+                                /** @description Enter it at the provider: it reports there what became of messages. */
+                                callbackUrl: string;
+                                check: {
+                                    /** Format: date-time */
+                                    at: string;
+                                    /** @description Of the sender. */
+                                    domain: string;
+                                    findings: {
+                                        record: "spf" | "dkim" | "dmarc";
+                                        /** @description `weak`: it works, and could say more. `wrong`: receivers ignore it. `unknown`: it was not found, or could not be looked up. */
+                                        state: "ok" | "weak" | "missing" | "wrong" | "unknown";
+                                        /** @description Where the record is, or should be. */
+                                        name: string;
+                                        /** @description The records there. */
+                                        found: string[];
+                                        message: string;
+                                        publish: string | null;
+                                    }[];
+                                    selectors?: string[];
+                                } | null;
+                            } | {
+                                /**
+                                 * @description Where the operators of push services reach you: `mailto:` and an email address, or an https address.
+                                 * @example mailto:push@shop.example
+                                 */
+                                subject?: string;
+                                /**
+                                 * @description For how many seconds a message waits for a browser that is offline, at most four weeks.
+                                 * @default 259200
+                                 */
+                                ttl: number;
+                                /**
+                                 * @description `very-low`, `low`, `normal` or `high`: how much battery of a device a message is worth.
+                                 * @default normal
+                                 * @example normal
+                                 */
+                                urgency: string;
+                                /**
+                                 * @description The https address of the image beside the text.
+                                 * @example https://shop.example/icon.png
+                                 */
+                                icon?: string;
+                                /** @description The key that browsers subscribe with: a point of P-256, in base64url. */
+                                publicKey: string;
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
+                                key: string;
+                                isDefault: boolean;
+                                /** @constant */
+                                provider: "webpush";
+                                from: {
+                                    address: string;
+                                    name?: string;
+                                } | null;
+                                via: string | null;
+                                fallback: string | null;
+                                /** @description Of its connection. `unreachable`: no connection came about. */
+                                status: "active" | "paused" | "unreachable";
+                                check: {
+                                    /** Format: date-time */
+                                    at: string;
+                                    /** @description Of the sender. */
+                                    domain: string;
+                                    findings: {
+                                        record: "spf" | "dkim" | "dmarc";
+                                        /** @description `weak`: it works, and could say more. `wrong`: receivers ignore it. `unknown`: it was not found, or could not be looked up. */
+                                        state: "ok" | "weak" | "missing" | "wrong" | "unknown";
+                                        /** @description Where the record is, or should be. */
+                                        name: string;
+                                        /** @description The records there. */
+                                        found: string[];
+                                        message: string;
+                                        publish: string | null;
+                                    }[];
+                                    selectors?: string[];
+                                } | null;
+                            } | {
+                                /**
+                                 * @description An http or https address without a password. Redirects are not followed.
+                                 * @example https://crm.example/messages
+                                 */
+                                url?: string;
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
+                                key: string;
+                                isDefault: boolean;
+                                /** @constant */
+                                provider: "webhook";
+                                from: {
+                                    address: string;
+                                    name?: string;
+                                } | null;
+                                via: string | null;
+                                fallback: string | null;
+                                /** @description Of its connection. `unreachable`: no connection came about. */
+                                status: "active" | "paused" | "unreachable";
+                                check: {
+                                    /** Format: date-time */
+                                    at: string;
+                                    /** @description Of the sender. */
+                                    domain: string;
+                                    findings: {
+                                        record: "spf" | "dkim" | "dmarc";
+                                        /** @description `weak`: it works, and could say more. `wrong`: receivers ignore it. `unknown`: it was not found, or could not be looked up. */
+                                        state: "ok" | "weak" | "missing" | "wrong" | "unknown";
+                                        /** @description Where the record is, or should be. */
+                                        name: string;
+                                        /** @description The records there. */
+                                        found: string[];
+                                        message: string;
+                                        publish: string | null;
+                                    }[];
+                                    selectors?: string[];
+                                } | null;
+                            };
+                        };
+                    };
+                };
+            };
+            /** @description `malformed_json`, `invalid_request` */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `not_signed_in` */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `key_not_accepted`, `cross_site_request`, `not_permitted`, `confirmation_required` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `business_not_found`, `not_found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `method_not_allowed` */
+            405: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `locked` */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `payload_too_large` */
+            413: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `rate_limited` */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    postDashboardApiBBusinessIdSendersSenderPause: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The channel of the sender. Needed for `default`, which every channel has, once several are set up.
+                 * @example email
+                 */
+                channel?: string;
+            };
+            header?: never;
+            path: {
+                businessId: string;
+                sender: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The sender, without its secrets. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "success": true,
+                     *       "message": "The sender is paused.",
+                     *       "data": {
+                     *         "sender": {
+                     *           "channel": "email",
+                     *           "provider": "smtp",
+                     *           "host": "smtp.example.com",
+                     *           "port": 587,
+                     *           "user": "shop",
+                     *           "sender": "Shop <hello@shop.example>",
+                     *           "perSecond": 50,
+                     *           "dailyBudget": 100000,
+                     *           "reserve": 10,
+                     *           "secure": false,
+                     *           "secrets": [
+                     *             "password"
+                     *           ],
+                     *           "updatedAt": "2026-03-01T09:30:00.120Z",
+                     *           "pausedAt": null,
+                     *           "pauseReason": null,
+                     *           "key": "receipts",
+                     *           "isDefault": false,
+                     *           "from": {
+                     *             "address": "hello@shop.example",
+                     *             "name": "Shop"
+                     *           },
+                     *           "via": null,
+                     *           "fallback": "default",
+                     *           "status": "active",
+                     *           "check": null
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        message: string;
+                        data: {
+                            sender: {
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
+                                key: string;
+                                isDefault: boolean;
+                                /** @constant */
+                                provider: "log";
+                                from: {
+                                    address: string;
+                                    name?: string;
+                                } | null;
+                                via: string | null;
+                                fallback: string | null;
+                                /** @description Of its connection. `unreachable`: no connection came about. */
+                                status: "active" | "paused" | "unreachable";
+                                check: {
+                                    /** Format: date-time */
+                                    at: string;
+                                    /** @description Of the sender. */
+                                    domain: string;
+                                    findings: {
+                                        record: "spf" | "dkim" | "dmarc";
+                                        /** @description `weak`: it works, and could say more. `wrong`: receivers ignore it. `unknown`: it was not found, or could not be looked up. */
+                                        state: "ok" | "weak" | "missing" | "wrong" | "unknown";
+                                        /** @description Where the record is, or should be. */
+                                        name: string;
+                                        /** @description The records there. */
+                                        found: string[];
+                                        message: string;
+                                        publish: string | null;
+                                    }[];
+                                    selectors?: string[];
+                                } | null;
+                            } | {
+                                /**
+                                 * @description A host name or an IP address.
+                                 * @example smtp.example.com
+                                 */
+                                host?: string;
+                                /**
+                                 * @description A port from 1 to 65535.
+                                 * @default 587
+                                 */
+                                port: number;
+                                /** @description True: encrypted from the start, as on port 465, where it is the default. False: encrypted by STARTTLS if the server offers it; with a user, only then (this machine excepted). */
+                                secure?: boolean;
+                                /**
+                                 * @description A name of 1 to 320 characters. Leave it out for a server that needs no password.
+                                 * @example shop
+                                 */
+                                user?: string;
+                                /**
+                                 * @description An address such as `Shop <hello@shop.example>`.
+                                 * @example Shop <hello@shop.example>
+                                 */
+                                sender?: string;
+                                /**
+                                 * @description Where answers go, if not to the sender.
+                                 * @example help@shop.example
+                                 */
+                                replyTo?: string;
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
+                                key: string;
+                                isDefault: boolean;
+                                /** @constant */
+                                provider: "smtp";
+                                from: {
+                                    address: string;
+                                    name?: string;
+                                } | null;
+                                via: string | null;
+                                fallback: string | null;
+                                /** @description Of its connection. `unreachable`: no connection came about. */
+                                status: "active" | "paused" | "unreachable";
+                                check: {
+                                    /** Format: date-time */
+                                    at: string;
+                                    /** @description Of the sender. */
+                                    domain: string;
+                                    findings: {
+                                        record: "spf" | "dkim" | "dmarc";
+                                        /** @description `weak`: it works, and could say more. `wrong`: receivers ignore it. `unknown`: it was not found, or could not be looked up. */
+                                        state: "ok" | "weak" | "missing" | "wrong" | "unknown";
+                                        /** @description Where the record is, or should be. */
+                                        name: string;
+                                        /** @description The records there. */
+                                        found: string[];
+                                        message: string;
+                                        publish: string | null;
+                                    }[];
+                                    selectors?: string[];
+                                } | null;
+                            } | {
+                                /**
+                                 * @description An address such as `Shop <hello@shop.example>`.
+                                 * @example Shop <hello@shop.example>
+                                 */
+                                sender?: string;
+                                /**
+                                 * @description Where answers go, if not to the sender.
+                                 * @example help@shop.example
+                                 */
+                                replyTo?: string;
+                                /**
+                                 * @description Another address of the API of the provider: http or https, without a password.
+                                 * @example https://api.provider.example
+                                 */
+                                baseUrl?: string;
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
+                                key: string;
+                                isDefault: boolean;
+                                /** @constant */
+                                provider: "resend";
+                                from: {
+                                    address: string;
+                                    name?: string;
+                                } | null;
+                                via: string | null;
+                                fallback: string | null;
+                                /** @description Of its connection. `unreachable`: no connection came about. */
+                                status: "active" | "paused" | "unreachable";
+                                /** @description Enter it at the provider: it reports there what became of messages. */
+                                callbackUrl: string;
+                                check: {
+                                    /** Format: date-time */
+                                    at: string;
+                                    /** @description Of the sender. */
+                                    domain: string;
+                                    findings: {
+                                        record: "spf" | "dkim" | "dmarc";
+                                        /** @description `weak`: it works, and could say more. `wrong`: receivers ignore it. `unknown`: it was not found, or could not be looked up. */
+                                        state: "ok" | "weak" | "missing" | "wrong" | "unknown";
+                                        /** @description Where the record is, or should be. */
+                                        name: string;
+                                        /** @description The records there. */
+                                        found: string[];
+                                        message: string;
+                                        publish: string | null;
+                                    }[];
+                                    selectors?: string[];
+                                } | null;
+                            } | {
+                                /**
+                                 * @description An address such as `Shop <hello@shop.example>`.
+                                 * @example Shop <hello@shop.example>
+                                 */
+                                sender?: string;
+                                /**
+                                 * @description Where answers go, if not to the sender.
+                                 * @example help@shop.example
+                                 */
+                                replyTo?: string;
+                                /**
+                                 * @description The id of a message stream. Marketing needs one of the type broadcast. Default: `outbound`.
+                                 * @example broadcast
+                                 */
+                                messageStream?: string;
+                                /**
+                                 * @description The user name that callbacks bring: 1 to 320 characters, without a colon.
+                                 * @example sluice
+                                 */
+                                webhookUser?: string;
+                                /**
+                                 * @description Another address of the API of the provider: http or https, without a password.
+                                 * @example https://api.provider.example
+                                 */
+                                baseUrl?: string;
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
+                                key: string;
+                                isDefault: boolean;
+                                /** @constant */
+                                provider: "postmark";
+                                from: {
+                                    address: string;
+                                    name?: string;
+                                } | null;
+                                via: string | null;
+                                fallback: string | null;
+                                /** @description Of its connection. `unreachable`: no connection came about. */
+                                status: "active" | "paused" | "unreachable";
+                                /** @description Enter it at the provider: it reports there what became of messages. */
+                                callbackUrl: string;
+                                check: {
+                                    /** Format: date-time */
+                                    at: string;
+                                    /** @description Of the sender. */
+                                    domain: string;
+                                    findings: {
+                                        record: "spf" | "dkim" | "dmarc";
+                                        /** @description `weak`: it works, and could say more. `wrong`: receivers ignore it. `unknown`: it was not found, or could not be looked up. */
+                                        state: "ok" | "weak" | "missing" | "wrong" | "unknown";
+                                        /** @description Where the record is, or should be. */
+                                        name: string;
+                                        /** @description The records there. */
+                                        found: string[];
+                                        message: string;
+                                        publish: string | null;
+                                    }[];
+                                    selectors?: string[];
+                                } | null;
+                            } | {
+                                /**
+                                 * @description An address such as `Shop <hello@shop.example>`.
+                                 * @example Shop <hello@shop.example>
+                                 */
+                                sender?: string;
+                                /**
+                                 * @description Where answers go, if not to the sender.
+                                 * @example help@shop.example
+                                 */
+                                replyTo?: string;
+                                /**
+                                 * @description The region of AWS.
+                                 * @example eu-central-1
+                                 */
+                                region?: string;
+                                /**
+                                 * @description The id of the access key.
+                                 * @example AKIAIOSFODNN7EXAMPLE
+                                 */
+                                accessKeyId?: string;
+                                /**
+                                 * @description The configuration set whose events are published: those report the delivery.
+                                 * @example sluice
+                                 */
+                                configurationSet?: string;
+                                /**
+                                 * @description Another address of the API of the provider: http or https, without a password.
+                                 * @example https://api.provider.example
+                                 */
+                                baseUrl?: string;
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
+                                key: string;
+                                isDefault: boolean;
+                                /** @constant */
+                                provider: "ses";
+                                from: {
+                                    address: string;
+                                    name?: string;
+                                } | null;
+                                via: string | null;
+                                fallback: string | null;
+                                /** @description Of its connection. `unreachable`: no connection came about. */
+                                status: "active" | "paused" | "unreachable";
+                                /** @description Enter it at the provider: it reports there what became of messages. */
+                                callbackUrl: string;
+                                check: {
+                                    /** Format: date-time */
+                                    at: string;
+                                    /** @description Of the sender. */
+                                    domain: string;
+                                    findings: {
+                                        record: "spf" | "dkim" | "dmarc";
+                                        /** @description `weak`: it works, and could say more. `wrong`: receivers ignore it. `unknown`: it was not found, or could not be looked up. */
+                                        state: "ok" | "weak" | "missing" | "wrong" | "unknown";
+                                        /** @description Where the record is, or should be. */
+                                        name: string;
+                                        /** @description The records there. */
+                                        found: string[];
+                                        message: string;
+                                        publish: string | null;
+                                    }[];
+                                    selectors?: string[];
+                                } | null;
+                            } | {
+                                /**
+                                 * @description The SID of the account, which begins with `AC`.
+                                 * @example AC0123456789abcdef0123456789abcdef
+                                 */
+                                accountSid?: string;
+                                from: {
+                                    address: string;
+                                    name?: string;
+                                } | null;
+                                /**
+                                 * @description Another address of the API of the provider: http or https, without a password.
+                                 * @example https://api.provider.example
+                                 */
+                                baseUrl?: string;
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
+                                key: string;
+                                isDefault: boolean;
+                                /** @constant */
+                                provider: "twilio";
+                                via: string | null;
+                                fallback: string | null;
+                                /** @description Of its connection. `unreachable`: no connection came about. */
+                                status: "active" | "paused" | "unreachable";
+                                /** @description Enter it at the provider: it reports there what became of messages. */
+                                callbackUrl: string;
+                                check: {
+                                    /** Format: date-time */
+                                    at: string;
+                                    /** @description Of the sender. */
+                                    domain: string;
+                                    findings: {
+                                        record: "spf" | "dkim" | "dmarc";
+                                        /** @description `weak`: it works, and could say more. `wrong`: receivers ignore it. `unknown`: it was not found, or could not be looked up. */
+                                        state: "ok" | "weak" | "missing" | "wrong" | "unknown";
+                                        /** @description Where the record is, or should be. */
+                                        name: string;
+                                        /** @description The records there. */
+                                        found: string[];
+                                        message: string;
+                                        publish: string | null;
+                                    }[];
+                                    selectors?: string[];
+                                } | null;
+                            } | {
+                                /**
+                                 * @description The id of the phone number at Meta: 1 to 32 digits.
+                                 * @example 106540352242922
+                                 */
+                                phoneNumberId?: string;
+                                /**
+                                 * @description Another address of the API of the provider: http or https, without a password.
+                                 * @example https://api.provider.example
+                                 */
+                                baseUrl?: string;
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
+                                key: string;
+                                isDefault: boolean;
+                                /** @constant */
+                                provider: "meta";
+                                from: {
+                                    address: string;
+                                    name?: string;
+                                } | null;
+                                via: string | null;
+                                fallback: string | null;
+                                /** @description Of its connection. `unreachable`: no connection came about. */
+                                status: "active" | "paused" | "unreachable";
+                                /** @description Enter it at the provider: it reports there what became of messages. */
+                                callbackUrl: string;
+                                check: {
+                                    /** Format: date-time */
+                                    at: string;
+                                    /** @description Of the sender. */
+                                    domain: string;
+                                    findings: {
+                                        record: "spf" | "dkim" | "dmarc";
+                                        /** @description `weak`: it works, and could say more. `wrong`: receivers ignore it. `unknown`: it was not found, or could not be looked up. */
+                                        state: "ok" | "weak" | "missing" | "wrong" | "unknown";
+                                        /** @description Where the record is, or should be. */
+                                        name: string;
+                                        /** @description The records there. */
+                                        found: string[];
+                                        message: string;
+                                        publish: string | null;
+                                    }[];
+                                    selectors?: string[];
+                                } | null;
+                            } | {
+                                /**
+                                 * @description Where the operators of push services reach you: `mailto:` and an email address, or an https address.
+                                 * @example mailto:push@shop.example
+                                 */
+                                subject?: string;
+                                /**
+                                 * @description For how many seconds a message waits for a browser that is offline, at most four weeks.
+                                 * @default 259200
+                                 */
+                                ttl: number;
+                                /**
+                                 * @description `very-low`, `low`, `normal` or `high`: how much battery of a device a message is worth.
+                                 * @default normal
+                                 * @example normal
+                                 */
+                                urgency: string;
+                                /**
+                                 * @description The https address of the image beside the text.
+                                 * @example https://shop.example/icon.png
+                                 */
+                                icon?: string;
+                                /** @description The key that browsers subscribe with: a point of P-256, in base64url. */
+                                publicKey: string;
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
+                                key: string;
+                                isDefault: boolean;
+                                /** @constant */
+                                provider: "webpush";
+                                from: {
+                                    address: string;
+                                    name?: string;
+                                } | null;
+                                via: string | null;
+                                fallback: string | null;
+                                /** @description Of its connection. `unreachable`: no connection came about. */
+                                status: "active" | "paused" | "unreachable";
+                                check: {
+                                    /** Format: date-time */
+                                    at: string;
+                                    /** @description Of the sender. */
+                                    domain: string;
+                                    findings: {
+                                        record: "spf" | "dkim" | "dmarc";
+                                        /** @description `weak`: it works, and could say more. `wrong`: receivers ignore it. `unknown`: it was not found, or could not be looked up. */
+                                        state: "ok" | "weak" | "missing" | "wrong" | "unknown";
+                                        /** @description Where the record is, or should be. */
+                                        name: string;
+                                        /** @description The records there. */
+                                        found: string[];
+                                        message: string;
+                                        publish: string | null;
+                                    }[];
+                                    selectors?: string[];
+                                } | null;
+                            } | {
+                                /**
+                                 * @description An http or https address without a password. Redirects are not followed.
+                                 * @example https://crm.example/messages
+                                 */
+                                url?: string;
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
+                                key: string;
+                                isDefault: boolean;
+                                /** @constant */
+                                provider: "webhook";
+                                from: {
+                                    address: string;
+                                    name?: string;
+                                } | null;
+                                via: string | null;
+                                fallback: string | null;
+                                /** @description Of its connection. `unreachable`: no connection came about. */
+                                status: "active" | "paused" | "unreachable";
+                                check: {
+                                    /** Format: date-time */
+                                    at: string;
+                                    /** @description Of the sender. */
+                                    domain: string;
+                                    findings: {
+                                        record: "spf" | "dkim" | "dmarc";
+                                        /** @description `weak`: it works, and could say more. `wrong`: receivers ignore it. `unknown`: it was not found, or could not be looked up. */
+                                        state: "ok" | "weak" | "missing" | "wrong" | "unknown";
+                                        /** @description Where the record is, or should be. */
+                                        name: string;
+                                        /** @description The records there. */
+                                        found: string[];
+                                        message: string;
+                                        publish: string | null;
+                                    }[];
+                                    selectors?: string[];
+                                } | null;
+                            };
+                        };
+                    };
+                };
+            };
+            /** @description `invalid_request` */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `not_signed_in` */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `key_not_accepted`, `cross_site_request`, `not_permitted`, `confirmation_required` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `business_not_found`, `not_found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `method_not_allowed` */
+            405: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `rate_limited` */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    postDashboardApiBBusinessIdSendersSenderResume: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The channel of the sender. Needed for `default`, which every channel has, once several are set up.
+                 * @example email
+                 */
+                channel?: string;
+            };
+            header?: never;
+            path: {
+                businessId: string;
+                sender: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The sender, without its secrets. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "success": true,
+                     *       "message": "The sender is running.",
+                     *       "data": {
+                     *         "sender": {
+                     *           "channel": "email",
+                     *           "provider": "smtp",
+                     *           "host": "smtp.example.com",
+                     *           "port": 587,
+                     *           "user": "shop",
+                     *           "sender": "Shop <hello@shop.example>",
+                     *           "perSecond": 50,
+                     *           "dailyBudget": 100000,
+                     *           "reserve": 10,
+                     *           "secure": false,
+                     *           "secrets": [
+                     *             "password"
+                     *           ],
+                     *           "updatedAt": "2026-03-01T09:30:00.120Z",
+                     *           "pausedAt": null,
+                     *           "pauseReason": null,
+                     *           "key": "receipts",
+                     *           "isDefault": false,
+                     *           "from": {
+                     *             "address": "hello@shop.example",
+                     *             "name": "Shop"
+                     *           },
+                     *           "via": null,
+                     *           "fallback": "default",
+                     *           "status": "active",
+                     *           "check": null
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        message: string;
+                        data: {
+                            sender: {
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
+                                key: string;
+                                isDefault: boolean;
+                                /** @constant */
+                                provider: "log";
+                                from: {
+                                    address: string;
+                                    name?: string;
+                                } | null;
+                                via: string | null;
+                                fallback: string | null;
+                                /** @description Of its connection. `unreachable`: no connection came about. */
+                                status: "active" | "paused" | "unreachable";
+                                check: {
+                                    /** Format: date-time */
+                                    at: string;
+                                    /** @description Of the sender. */
+                                    domain: string;
+                                    findings: {
+                                        record: "spf" | "dkim" | "dmarc";
+                                        /** @description `weak`: it works, and could say more. `wrong`: receivers ignore it. `unknown`: it was not found, or could not be looked up. */
+                                        state: "ok" | "weak" | "missing" | "wrong" | "unknown";
+                                        /** @description Where the record is, or should be. */
+                                        name: string;
+                                        /** @description The records there. */
+                                        found: string[];
+                                        message: string;
+                                        publish: string | null;
+                                    }[];
+                                    selectors?: string[];
+                                } | null;
+                            } | {
+                                /**
+                                 * @description A host name or an IP address.
+                                 * @example smtp.example.com
+                                 */
+                                host?: string;
+                                /**
+                                 * @description A port from 1 to 65535.
+                                 * @default 587
+                                 */
+                                port: number;
+                                /** @description True: encrypted from the start, as on port 465, where it is the default. False: encrypted by STARTTLS if the server offers it; with a user, only then (this machine excepted). */
+                                secure?: boolean;
+                                /**
+                                 * @description A name of 1 to 320 characters. Leave it out for a server that needs no password.
+                                 * @example shop
+                                 */
+                                user?: string;
+                                /**
+                                 * @description An address such as `Shop <hello@shop.example>`.
+                                 * @example Shop <hello@shop.example>
+                                 */
+                                sender?: string;
+                                /**
+                                 * @description Where answers go, if not to the sender.
+                                 * @example help@shop.example
+                                 */
+                                replyTo?: string;
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
+                                key: string;
+                                isDefault: boolean;
+                                /** @constant */
+                                provider: "smtp";
+                                from: {
+                                    address: string;
+                                    name?: string;
+                                } | null;
+                                via: string | null;
+                                fallback: string | null;
+                                /** @description Of its connection. `unreachable`: no connection came about. */
+                                status: "active" | "paused" | "unreachable";
+                                check: {
+                                    /** Format: date-time */
+                                    at: string;
+                                    /** @description Of the sender. */
+                                    domain: string;
+                                    findings: {
+                                        record: "spf" | "dkim" | "dmarc";
+                                        /** @description `weak`: it works, and could say more. `wrong`: receivers ignore it. `unknown`: it was not found, or could not be looked up. */
+                                        state: "ok" | "weak" | "missing" | "wrong" | "unknown";
+                                        /** @description Where the record is, or should be. */
+                                        name: string;
+                                        /** @description The records there. */
+                                        found: string[];
+                                        message: string;
+                                        publish: string | null;
+                                    }[];
+                                    selectors?: string[];
+                                } | null;
+                            } | {
+                                /**
+                                 * @description An address such as `Shop <hello@shop.example>`.
+                                 * @example Shop <hello@shop.example>
+                                 */
+                                sender?: string;
+                                /**
+                                 * @description Where answers go, if not to the sender.
+                                 * @example help@shop.example
+                                 */
+                                replyTo?: string;
+                                /**
+                                 * @description Another address of the API of the provider: http or https, without a password.
+                                 * @example https://api.provider.example
+                                 */
+                                baseUrl?: string;
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
+                                key: string;
+                                isDefault: boolean;
+                                /** @constant */
+                                provider: "resend";
+                                from: {
+                                    address: string;
+                                    name?: string;
+                                } | null;
+                                via: string | null;
+                                fallback: string | null;
+                                /** @description Of its connection. `unreachable`: no connection came about. */
+                                status: "active" | "paused" | "unreachable";
+                                /** @description Enter it at the provider: it reports there what became of messages. */
+                                callbackUrl: string;
+                                check: {
+                                    /** Format: date-time */
+                                    at: string;
+                                    /** @description Of the sender. */
+                                    domain: string;
+                                    findings: {
+                                        record: "spf" | "dkim" | "dmarc";
+                                        /** @description `weak`: it works, and could say more. `wrong`: receivers ignore it. `unknown`: it was not found, or could not be looked up. */
+                                        state: "ok" | "weak" | "missing" | "wrong" | "unknown";
+                                        /** @description Where the record is, or should be. */
+                                        name: string;
+                                        /** @description The records there. */
+                                        found: string[];
+                                        message: string;
+                                        publish: string | null;
+                                    }[];
+                                    selectors?: string[];
+                                } | null;
+                            } | {
+                                /**
+                                 * @description An address such as `Shop <hello@shop.example>`.
+                                 * @example Shop <hello@shop.example>
+                                 */
+                                sender?: string;
+                                /**
+                                 * @description Where answers go, if not to the sender.
+                                 * @example help@shop.example
+                                 */
+                                replyTo?: string;
+                                /**
+                                 * @description The id of a message stream. Marketing needs one of the type broadcast. Default: `outbound`.
+                                 * @example broadcast
+                                 */
+                                messageStream?: string;
+                                /**
+                                 * @description The user name that callbacks bring: 1 to 320 characters, without a colon.
+                                 * @example sluice
+                                 */
+                                webhookUser?: string;
+                                /**
+                                 * @description Another address of the API of the provider: http or https, without a password.
+                                 * @example https://api.provider.example
+                                 */
+                                baseUrl?: string;
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
+                                key: string;
+                                isDefault: boolean;
+                                /** @constant */
+                                provider: "postmark";
+                                from: {
+                                    address: string;
+                                    name?: string;
+                                } | null;
+                                via: string | null;
+                                fallback: string | null;
+                                /** @description Of its connection. `unreachable`: no connection came about. */
+                                status: "active" | "paused" | "unreachable";
+                                /** @description Enter it at the provider: it reports there what became of messages. */
+                                callbackUrl: string;
+                                check: {
+                                    /** Format: date-time */
+                                    at: string;
+                                    /** @description Of the sender. */
+                                    domain: string;
+                                    findings: {
+                                        record: "spf" | "dkim" | "dmarc";
+                                        /** @description `weak`: it works, and could say more. `wrong`: receivers ignore it. `unknown`: it was not found, or could not be looked up. */
+                                        state: "ok" | "weak" | "missing" | "wrong" | "unknown";
+                                        /** @description Where the record is, or should be. */
+                                        name: string;
+                                        /** @description The records there. */
+                                        found: string[];
+                                        message: string;
+                                        publish: string | null;
+                                    }[];
+                                    selectors?: string[];
+                                } | null;
+                            } | {
+                                /**
+                                 * @description An address such as `Shop <hello@shop.example>`.
+                                 * @example Shop <hello@shop.example>
+                                 */
+                                sender?: string;
+                                /**
+                                 * @description Where answers go, if not to the sender.
+                                 * @example help@shop.example
+                                 */
+                                replyTo?: string;
+                                /**
+                                 * @description The region of AWS.
+                                 * @example eu-central-1
+                                 */
+                                region?: string;
+                                /**
+                                 * @description The id of the access key.
+                                 * @example AKIAIOSFODNN7EXAMPLE
+                                 */
+                                accessKeyId?: string;
+                                /**
+                                 * @description The configuration set whose events are published: those report the delivery.
+                                 * @example sluice
+                                 */
+                                configurationSet?: string;
+                                /**
+                                 * @description Another address of the API of the provider: http or https, without a password.
+                                 * @example https://api.provider.example
+                                 */
+                                baseUrl?: string;
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
+                                key: string;
+                                isDefault: boolean;
+                                /** @constant */
+                                provider: "ses";
+                                from: {
+                                    address: string;
+                                    name?: string;
+                                } | null;
+                                via: string | null;
+                                fallback: string | null;
+                                /** @description Of its connection. `unreachable`: no connection came about. */
+                                status: "active" | "paused" | "unreachable";
+                                /** @description Enter it at the provider: it reports there what became of messages. */
+                                callbackUrl: string;
+                                check: {
+                                    /** Format: date-time */
+                                    at: string;
+                                    /** @description Of the sender. */
+                                    domain: string;
+                                    findings: {
+                                        record: "spf" | "dkim" | "dmarc";
+                                        /** @description `weak`: it works, and could say more. `wrong`: receivers ignore it. `unknown`: it was not found, or could not be looked up. */
+                                        state: "ok" | "weak" | "missing" | "wrong" | "unknown";
+                                        /** @description Where the record is, or should be. */
+                                        name: string;
+                                        /** @description The records there. */
+                                        found: string[];
+                                        message: string;
+                                        publish: string | null;
+                                    }[];
+                                    selectors?: string[];
+                                } | null;
+                            } | {
+                                /**
+                                 * @description The SID of the account, which begins with `AC`.
+                                 * @example AC0123456789abcdef0123456789abcdef
+                                 */
+                                accountSid?: string;
+                                from: {
+                                    address: string;
+                                    name?: string;
+                                } | null;
+                                /**
+                                 * @description Another address of the API of the provider: http or https, without a password.
+                                 * @example https://api.provider.example
+                                 */
+                                baseUrl?: string;
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
+                                key: string;
+                                isDefault: boolean;
+                                /** @constant */
+                                provider: "twilio";
+                                via: string | null;
+                                fallback: string | null;
+                                /** @description Of its connection. `unreachable`: no connection came about. */
+                                status: "active" | "paused" | "unreachable";
+                                /** @description Enter it at the provider: it reports there what became of messages. */
+                                callbackUrl: string;
+                                check: {
+                                    /** Format: date-time */
+                                    at: string;
+                                    /** @description Of the sender. */
+                                    domain: string;
+                                    findings: {
+                                        record: "spf" | "dkim" | "dmarc";
+                                        /** @description `weak`: it works, and could say more. `wrong`: receivers ignore it. `unknown`: it was not found, or could not be looked up. */
+                                        state: "ok" | "weak" | "missing" | "wrong" | "unknown";
+                                        /** @description Where the record is, or should be. */
+                                        name: string;
+                                        /** @description The records there. */
+                                        found: string[];
+                                        message: string;
+                                        publish: string | null;
+                                    }[];
+                                    selectors?: string[];
+                                } | null;
+                            } | {
+                                /**
+                                 * @description The id of the phone number at Meta: 1 to 32 digits.
+                                 * @example 106540352242922
+                                 */
+                                phoneNumberId?: string;
+                                /**
+                                 * @description Another address of the API of the provider: http or https, without a password.
+                                 * @example https://api.provider.example
+                                 */
+                                baseUrl?: string;
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
+                                key: string;
+                                isDefault: boolean;
+                                /** @constant */
+                                provider: "meta";
+                                from: {
+                                    address: string;
+                                    name?: string;
+                                } | null;
+                                via: string | null;
+                                fallback: string | null;
+                                /** @description Of its connection. `unreachable`: no connection came about. */
+                                status: "active" | "paused" | "unreachable";
+                                /** @description Enter it at the provider: it reports there what became of messages. */
+                                callbackUrl: string;
+                                check: {
+                                    /** Format: date-time */
+                                    at: string;
+                                    /** @description Of the sender. */
+                                    domain: string;
+                                    findings: {
+                                        record: "spf" | "dkim" | "dmarc";
+                                        /** @description `weak`: it works, and could say more. `wrong`: receivers ignore it. `unknown`: it was not found, or could not be looked up. */
+                                        state: "ok" | "weak" | "missing" | "wrong" | "unknown";
+                                        /** @description Where the record is, or should be. */
+                                        name: string;
+                                        /** @description The records there. */
+                                        found: string[];
+                                        message: string;
+                                        publish: string | null;
+                                    }[];
+                                    selectors?: string[];
+                                } | null;
+                            } | {
+                                /**
+                                 * @description Where the operators of push services reach you: `mailto:` and an email address, or an https address.
+                                 * @example mailto:push@shop.example
+                                 */
+                                subject?: string;
+                                /**
+                                 * @description For how many seconds a message waits for a browser that is offline, at most four weeks.
+                                 * @default 259200
+                                 */
+                                ttl: number;
+                                /**
+                                 * @description `very-low`, `low`, `normal` or `high`: how much battery of a device a message is worth.
+                                 * @default normal
+                                 * @example normal
+                                 */
+                                urgency: string;
+                                /**
+                                 * @description The https address of the image beside the text.
+                                 * @example https://shop.example/icon.png
+                                 */
+                                icon?: string;
+                                /** @description The key that browsers subscribe with: a point of P-256, in base64url. */
+                                publicKey: string;
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
+                                key: string;
+                                isDefault: boolean;
+                                /** @constant */
+                                provider: "webpush";
+                                from: {
+                                    address: string;
+                                    name?: string;
+                                } | null;
+                                via: string | null;
+                                fallback: string | null;
+                                /** @description Of its connection. `unreachable`: no connection came about. */
+                                status: "active" | "paused" | "unreachable";
+                                check: {
+                                    /** Format: date-time */
+                                    at: string;
+                                    /** @description Of the sender. */
+                                    domain: string;
+                                    findings: {
+                                        record: "spf" | "dkim" | "dmarc";
+                                        /** @description `weak`: it works, and could say more. `wrong`: receivers ignore it. `unknown`: it was not found, or could not be looked up. */
+                                        state: "ok" | "weak" | "missing" | "wrong" | "unknown";
+                                        /** @description Where the record is, or should be. */
+                                        name: string;
+                                        /** @description The records there. */
+                                        found: string[];
+                                        message: string;
+                                        publish: string | null;
+                                    }[];
+                                    selectors?: string[];
+                                } | null;
+                            } | {
+                                /**
+                                 * @description An http or https address without a password. Redirects are not followed.
+                                 * @example https://crm.example/messages
+                                 */
+                                url?: string;
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
+                                key: string;
+                                isDefault: boolean;
+                                /** @constant */
+                                provider: "webhook";
+                                from: {
+                                    address: string;
+                                    name?: string;
+                                } | null;
+                                via: string | null;
+                                fallback: string | null;
+                                /** @description Of its connection. `unreachable`: no connection came about. */
+                                status: "active" | "paused" | "unreachable";
+                                check: {
+                                    /** Format: date-time */
+                                    at: string;
+                                    /** @description Of the sender. */
+                                    domain: string;
+                                    findings: {
+                                        record: "spf" | "dkim" | "dmarc";
+                                        /** @description `weak`: it works, and could say more. `wrong`: receivers ignore it. `unknown`: it was not found, or could not be looked up. */
+                                        state: "ok" | "weak" | "missing" | "wrong" | "unknown";
+                                        /** @description Where the record is, or should be. */
+                                        name: string;
+                                        /** @description The records there. */
+                                        found: string[];
+                                        message: string;
+                                        publish: string | null;
+                                    }[];
+                                    selectors?: string[];
+                                } | null;
+                            };
+                        };
+                    };
+                };
+            };
+            /** @description `invalid_request` */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `not_signed_in` */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `key_not_accepted`, `cross_site_request`, `not_permitted`, `confirmation_required` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `business_not_found`, `not_found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `method_not_allowed` */
+            405: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `rate_limited` */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    postDashboardApiBBusinessIdSendersSenderTest: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The channel of the sender. Needed for `default`, which every channel has, once several are set up.
+                 * @example email
+                 */
+                channel?: string;
+            };
+            header?: never;
+            path: {
+                businessId: string;
+                sender: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "to": "ada@example.com"
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description The address of the channel: an email address, a phone number, or for `webpush` the id of a contact, whose browsers get it. `webhook` needs none.
+                     * @example ada@example.com
+                     */
+                    to?: string | null;
+                    /** @description A template of this channel. When left out: a short text of Sluice. */
+                    templateId?: string | null;
+                    /** @description Whose values the template shows. */
+                    contactId?: string | null;
+                    /**
+                     * @description In place of the language of the contact.
+                     * @example de
+                     */
+                    language?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description What the provider said, refusals too. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "success": true,
+                     *       "message": "The outcome of the test message.",
+                     *       "data": {
+                     *         "accepted": true,
+                     *         "outcome": "accepted",
+                     *         "provider": "smtp",
+                     *         "messageId": "0198c5a0-a3f4-7d10-9e21-6c4b8f0a2d37"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        message: string;
+                        data: {
+                            /** @description The provider has taken the message. */
+                            accepted: boolean;
+                            /** @description `refused`: for good. `temporary`: not taken, try again later. `unknown`: handed over, but there was no answer; it may arrive. */
+                            outcome: "accepted" | "refused" | "temporary" | "unknown";
+                            provider: "log" | "smtp" | "resend" | "postmark" | "ses" | "twilio" | "meta" | "webpush" | "webhook";
+                            /** Format: uuid */
+                            messageId: string;
+                            /** @description The provider's id of the message. */
+                            providerMessageId?: string;
+                            /** @description The provider's own words. */
+                            reason?: string;
+                        };
+                    };
+                };
+            };
+            /** @description `malformed_json`, `invalid_request` */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `not_signed_in` */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `key_not_accepted`, `cross_site_request`, `not_permitted` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `business_not_found`, `not_found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `method_not_allowed` */
+            405: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `limit_reached` */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `payload_too_large` */
+            413: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `rate_limited` */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    postDashboardApiBBusinessIdSendersSenderCheck: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The channel of the sender. Needed for `default`, which every channel has, once several are set up.
+                 * @example email
+                 */
+                channel?: string;
+            };
+            header?: never;
+            path: {
+                businessId: string;
+                sender: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "selectors": [
+                 *         "s1"
+                 *       ]
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description Where the key of DKIM is: 1 to 10 selectors. When left out: the usual ones of the provider.
+                     * @example [
+                     *       "s1"
+                     *     ]
+                     */
+                    selectors?: string[] | null;
+                };
+            };
+        };
+        responses: {
+            /** @description The sender, without its secrets. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "success": true,
+                     *       "message": "The sender.",
+                     *       "data": {
+                     *         "sender": {
+                     *           "channel": "email",
+                     *           "provider": "smtp",
+                     *           "host": "smtp.example.com",
+                     *           "port": 587,
+                     *           "user": "shop",
+                     *           "sender": "Shop <hello@shop.example>",
+                     *           "perSecond": 50,
+                     *           "dailyBudget": 100000,
+                     *           "reserve": 10,
+                     *           "secure": false,
+                     *           "secrets": [
+                     *             "password"
+                     *           ],
+                     *           "updatedAt": "2026-03-01T09:30:00.120Z",
+                     *           "pausedAt": null,
+                     *           "pauseReason": null,
+                     *           "key": "receipts",
+                     *           "isDefault": false,
+                     *           "from": {
+                     *             "address": "hello@shop.example",
+                     *             "name": "Shop"
+                     *           },
+                     *           "via": null,
+                     *           "fallback": "default",
+                     *           "status": "active",
+                     *           "check": null
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        message: string;
+                        data: {
+                            sender: {
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
+                                key: string;
+                                isDefault: boolean;
+                                /** @constant */
+                                provider: "log";
+                                from: {
+                                    address: string;
+                                    name?: string;
+                                } | null;
+                                via: string | null;
+                                fallback: string | null;
+                                /** @description Of its connection. `unreachable`: no connection came about. */
+                                status: "active" | "paused" | "unreachable";
+                                check: {
+                                    /** Format: date-time */
+                                    at: string;
+                                    /** @description Of the sender. */
+                                    domain: string;
+                                    findings: {
+                                        record: "spf" | "dkim" | "dmarc";
+                                        /** @description `weak`: it works, and could say more. `wrong`: receivers ignore it. `unknown`: it was not found, or could not be looked up. */
+                                        state: "ok" | "weak" | "missing" | "wrong" | "unknown";
+                                        /** @description Where the record is, or should be. */
+                                        name: string;
+                                        /** @description The records there. */
+                                        found: string[];
+                                        message: string;
+                                        publish: string | null;
+                                    }[];
+                                    selectors?: string[];
+                                } | null;
+                            } | {
+                                /**
+                                 * @description A host name or an IP address.
+                                 * @example smtp.example.com
+                                 */
+                                host?: string;
+                                /**
+                                 * @description A port from 1 to 65535.
+                                 * @default 587
+                                 */
+                                port: number;
+                                /** @description True: encrypted from the start, as on port 465, where it is the default. False: encrypted by STARTTLS if the server offers it; with a user, only then (this machine excepted). */
+                                secure?: boolean;
+                                /**
+                                 * @description A name of 1 to 320 characters. Leave it out for a server that needs no password.
+                                 * @example shop
+                                 */
+                                user?: string;
+                                /**
+                                 * @description An address such as `Shop <hello@shop.example>`.
+                                 * @example Shop <hello@shop.example>
+                                 */
+                                sender?: string;
+                                /**
+                                 * @description Where answers go, if not to the sender.
+                                 * @example help@shop.example
+                                 */
+                                replyTo?: string;
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
+                                key: string;
+                                isDefault: boolean;
+                                /** @constant */
+                                provider: "smtp";
+                                from: {
+                                    address: string;
+                                    name?: string;
+                                } | null;
+                                via: string | null;
+                                fallback: string | null;
+                                /** @description Of its connection. `unreachable`: no connection came about. */
+                                status: "active" | "paused" | "unreachable";
+                                check: {
+                                    /** Format: date-time */
+                                    at: string;
+                                    /** @description Of the sender. */
+                                    domain: string;
+                                    findings: {
+                                        record: "spf" | "dkim" | "dmarc";
+                                        /** @description `weak`: it works, and could say more. `wrong`: receivers ignore it. `unknown`: it was not found, or could not be looked up. */
+                                        state: "ok" | "weak" | "missing" | "wrong" | "unknown";
+                                        /** @description Where the record is, or should be. */
+                                        name: string;
+                                        /** @description The records there. */
+                                        found: string[];
+                                        message: string;
+                                        publish: string | null;
+                                    }[];
+                                    selectors?: string[];
+                                } | null;
+                            } | {
+                                /**
+                                 * @description An address such as `Shop <hello@shop.example>`.
+                                 * @example Shop <hello@shop.example>
+                                 */
+                                sender?: string;
+                                /**
+                                 * @description Where answers go, if not to the sender.
+                                 * @example help@shop.example
+                                 */
+                                replyTo?: string;
+                                /**
+                                 * @description Another address of the API of the provider: http or https, without a password.
+                                 * @example https://api.provider.example
+                                 */
+                                baseUrl?: string;
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
+                                key: string;
+                                isDefault: boolean;
+                                /** @constant */
+                                provider: "resend";
+                                from: {
+                                    address: string;
+                                    name?: string;
+                                } | null;
+                                via: string | null;
+                                fallback: string | null;
+                                /** @description Of its connection. `unreachable`: no connection came about. */
+                                status: "active" | "paused" | "unreachable";
+                                /** @description Enter it at the provider: it reports there what became of messages. */
+                                callbackUrl: string;
+                                check: {
+                                    /** Format: date-time */
+                                    at: string;
+                                    /** @description Of the sender. */
+                                    domain: string;
+                                    findings: {
+                                        record: "spf" | "dkim" | "dmarc";
+                                        /** @description `weak`: it works, and could say more. `wrong`: receivers ignore it. `unknown`: it was not found, or could not be looked up. */
+                                        state: "ok" | "weak" | "missing" | "wrong" | "unknown";
+                                        /** @description Where the record is, or should be. */
+                                        name: string;
+                                        /** @description The records there. */
+                                        found: string[];
+                                        message: string;
+                                        publish: string | null;
+                                    }[];
+                                    selectors?: string[];
+                                } | null;
+                            } | {
+                                /**
+                                 * @description An address such as `Shop <hello@shop.example>`.
+                                 * @example Shop <hello@shop.example>
+                                 */
+                                sender?: string;
+                                /**
+                                 * @description Where answers go, if not to the sender.
+                                 * @example help@shop.example
+                                 */
+                                replyTo?: string;
+                                /**
+                                 * @description The id of a message stream. Marketing needs one of the type broadcast. Default: `outbound`.
+                                 * @example broadcast
+                                 */
+                                messageStream?: string;
+                                /**
+                                 * @description The user name that callbacks bring: 1 to 320 characters, without a colon.
+                                 * @example sluice
+                                 */
+                                webhookUser?: string;
+                                /**
+                                 * @description Another address of the API of the provider: http or https, without a password.
+                                 * @example https://api.provider.example
+                                 */
+                                baseUrl?: string;
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
+                                key: string;
+                                isDefault: boolean;
+                                /** @constant */
+                                provider: "postmark";
+                                from: {
+                                    address: string;
+                                    name?: string;
+                                } | null;
+                                via: string | null;
+                                fallback: string | null;
+                                /** @description Of its connection. `unreachable`: no connection came about. */
+                                status: "active" | "paused" | "unreachable";
+                                /** @description Enter it at the provider: it reports there what became of messages. */
+                                callbackUrl: string;
+                                check: {
+                                    /** Format: date-time */
+                                    at: string;
+                                    /** @description Of the sender. */
+                                    domain: string;
+                                    findings: {
+                                        record: "spf" | "dkim" | "dmarc";
+                                        /** @description `weak`: it works, and could say more. `wrong`: receivers ignore it. `unknown`: it was not found, or could not be looked up. */
+                                        state: "ok" | "weak" | "missing" | "wrong" | "unknown";
+                                        /** @description Where the record is, or should be. */
+                                        name: string;
+                                        /** @description The records there. */
+                                        found: string[];
+                                        message: string;
+                                        publish: string | null;
+                                    }[];
+                                    selectors?: string[];
+                                } | null;
+                            } | {
+                                /**
+                                 * @description An address such as `Shop <hello@shop.example>`.
+                                 * @example Shop <hello@shop.example>
+                                 */
+                                sender?: string;
+                                /**
+                                 * @description Where answers go, if not to the sender.
+                                 * @example help@shop.example
+                                 */
+                                replyTo?: string;
+                                /**
+                                 * @description The region of AWS.
+                                 * @example eu-central-1
+                                 */
+                                region?: string;
+                                /**
+                                 * @description The id of the access key.
+                                 * @example AKIAIOSFODNN7EXAMPLE
+                                 */
+                                accessKeyId?: string;
+                                /**
+                                 * @description The configuration set whose events are published: those report the delivery.
+                                 * @example sluice
+                                 */
+                                configurationSet?: string;
+                                /**
+                                 * @description Another address of the API of the provider: http or https, without a password.
+                                 * @example https://api.provider.example
+                                 */
+                                baseUrl?: string;
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
+                                key: string;
+                                isDefault: boolean;
+                                /** @constant */
+                                provider: "ses";
+                                from: {
+                                    address: string;
+                                    name?: string;
+                                } | null;
+                                via: string | null;
+                                fallback: string | null;
+                                /** @description Of its connection. `unreachable`: no connection came about. */
+                                status: "active" | "paused" | "unreachable";
+                                /** @description Enter it at the provider: it reports there what became of messages. */
+                                callbackUrl: string;
+                                check: {
+                                    /** Format: date-time */
+                                    at: string;
+                                    /** @description Of the sender. */
+                                    domain: string;
+                                    findings: {
+                                        record: "spf" | "dkim" | "dmarc";
+                                        /** @description `weak`: it works, and could say more. `wrong`: receivers ignore it. `unknown`: it was not found, or could not be looked up. */
+                                        state: "ok" | "weak" | "missing" | "wrong" | "unknown";
+                                        /** @description Where the record is, or should be. */
+                                        name: string;
+                                        /** @description The records there. */
+                                        found: string[];
+                                        message: string;
+                                        publish: string | null;
+                                    }[];
+                                    selectors?: string[];
+                                } | null;
+                            } | {
+                                /**
+                                 * @description The SID of the account, which begins with `AC`.
+                                 * @example AC0123456789abcdef0123456789abcdef
+                                 */
+                                accountSid?: string;
+                                from: {
+                                    address: string;
+                                    name?: string;
+                                } | null;
+                                /**
+                                 * @description Another address of the API of the provider: http or https, without a password.
+                                 * @example https://api.provider.example
+                                 */
+                                baseUrl?: string;
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
+                                key: string;
+                                isDefault: boolean;
+                                /** @constant */
+                                provider: "twilio";
+                                via: string | null;
+                                fallback: string | null;
+                                /** @description Of its connection. `unreachable`: no connection came about. */
+                                status: "active" | "paused" | "unreachable";
+                                /** @description Enter it at the provider: it reports there what became of messages. */
+                                callbackUrl: string;
+                                check: {
+                                    /** Format: date-time */
+                                    at: string;
+                                    /** @description Of the sender. */
+                                    domain: string;
+                                    findings: {
+                                        record: "spf" | "dkim" | "dmarc";
+                                        /** @description `weak`: it works, and could say more. `wrong`: receivers ignore it. `unknown`: it was not found, or could not be looked up. */
+                                        state: "ok" | "weak" | "missing" | "wrong" | "unknown";
+                                        /** @description Where the record is, or should be. */
+                                        name: string;
+                                        /** @description The records there. */
+                                        found: string[];
+                                        message: string;
+                                        publish: string | null;
+                                    }[];
+                                    selectors?: string[];
+                                } | null;
+                            } | {
+                                /**
+                                 * @description The id of the phone number at Meta: 1 to 32 digits.
+                                 * @example 106540352242922
+                                 */
+                                phoneNumberId?: string;
+                                /**
+                                 * @description Another address of the API of the provider: http or https, without a password.
+                                 * @example https://api.provider.example
+                                 */
+                                baseUrl?: string;
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
+                                key: string;
+                                isDefault: boolean;
+                                /** @constant */
+                                provider: "meta";
+                                from: {
+                                    address: string;
+                                    name?: string;
+                                } | null;
+                                via: string | null;
+                                fallback: string | null;
+                                /** @description Of its connection. `unreachable`: no connection came about. */
+                                status: "active" | "paused" | "unreachable";
+                                /** @description Enter it at the provider: it reports there what became of messages. */
+                                callbackUrl: string;
+                                check: {
+                                    /** Format: date-time */
+                                    at: string;
+                                    /** @description Of the sender. */
+                                    domain: string;
+                                    findings: {
+                                        record: "spf" | "dkim" | "dmarc";
+                                        /** @description `weak`: it works, and could say more. `wrong`: receivers ignore it. `unknown`: it was not found, or could not be looked up. */
+                                        state: "ok" | "weak" | "missing" | "wrong" | "unknown";
+                                        /** @description Where the record is, or should be. */
+                                        name: string;
+                                        /** @description The records there. */
+                                        found: string[];
+                                        message: string;
+                                        publish: string | null;
+                                    }[];
+                                    selectors?: string[];
+                                } | null;
+                            } | {
+                                /**
+                                 * @description Where the operators of push services reach you: `mailto:` and an email address, or an https address.
+                                 * @example mailto:push@shop.example
+                                 */
+                                subject?: string;
+                                /**
+                                 * @description For how many seconds a message waits for a browser that is offline, at most four weeks.
+                                 * @default 259200
+                                 */
+                                ttl: number;
+                                /**
+                                 * @description `very-low`, `low`, `normal` or `high`: how much battery of a device a message is worth.
+                                 * @default normal
+                                 * @example normal
+                                 */
+                                urgency: string;
+                                /**
+                                 * @description The https address of the image beside the text.
+                                 * @example https://shop.example/icon.png
+                                 */
+                                icon?: string;
+                                /** @description The key that browsers subscribe with: a point of P-256, in base64url. */
+                                publicKey: string;
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
+                                key: string;
+                                isDefault: boolean;
+                                /** @constant */
+                                provider: "webpush";
+                                from: {
+                                    address: string;
+                                    name?: string;
+                                } | null;
+                                via: string | null;
+                                fallback: string | null;
+                                /** @description Of its connection. `unreachable`: no connection came about. */
+                                status: "active" | "paused" | "unreachable";
+                                check: {
+                                    /** Format: date-time */
+                                    at: string;
+                                    /** @description Of the sender. */
+                                    domain: string;
+                                    findings: {
+                                        record: "spf" | "dkim" | "dmarc";
+                                        /** @description `weak`: it works, and could say more. `wrong`: receivers ignore it. `unknown`: it was not found, or could not be looked up. */
+                                        state: "ok" | "weak" | "missing" | "wrong" | "unknown";
+                                        /** @description Where the record is, or should be. */
+                                        name: string;
+                                        /** @description The records there. */
+                                        found: string[];
+                                        message: string;
+                                        publish: string | null;
+                                    }[];
+                                    selectors?: string[];
+                                } | null;
+                            } | {
+                                /**
+                                 * @description An http or https address without a password. Redirects are not followed.
+                                 * @example https://crm.example/messages
+                                 */
+                                url?: string;
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                perSecond: number | null;
+                                dailyBudget: number | null;
+                                /** @description Percentage of the daily budget that marketing leaves. */
+                                reserve: number;
+                                /** @description The names of the secrets that are stored. */
+                                secrets: string[];
+                                updatedAt: string | null;
+                                pausedAt: string | null;
+                                pauseReason: string | null;
+                                key: string;
+                                isDefault: boolean;
+                                /** @constant */
+                                provider: "webhook";
+                                from: {
+                                    address: string;
+                                    name?: string;
+                                } | null;
+                                via: string | null;
+                                fallback: string | null;
+                                /** @description Of its connection. `unreachable`: no connection came about. */
+                                status: "active" | "paused" | "unreachable";
+                                check: {
+                                    /** Format: date-time */
+                                    at: string;
+                                    /** @description Of the sender. */
+                                    domain: string;
+                                    findings: {
+                                        record: "spf" | "dkim" | "dmarc";
+                                        /** @description `weak`: it works, and could say more. `wrong`: receivers ignore it. `unknown`: it was not found, or could not be looked up. */
+                                        state: "ok" | "weak" | "missing" | "wrong" | "unknown";
+                                        /** @description Where the record is, or should be. */
+                                        name: string;
+                                        /** @description The records there. */
+                                        found: string[];
+                                        message: string;
+                                        publish: string | null;
+                                    }[];
+                                    selectors?: string[];
+                                } | null;
+                            };
                         };
                     };
                 };

@@ -39,6 +39,15 @@ export function chargeRead(app: AppContext, context: RequestContext, business: B
   })
 }
 
+/** Charges one unit of the bucket for send calls. */
+export function chargeCall(app: AppContext, context: RequestContext, business: Business): Promise<void> {
+  return charge(app, context, {
+    bucket: `messages:${business.id}`,
+    limit: business.rateLimit * WIDER_FACTOR,
+    policy: 'messages',
+  })
+}
+
 /** Requests per minute of one person in the dashboard. Pages refresh every few seconds. */
 const PER_USER = 1200
 

@@ -6,6 +6,8 @@ const IN_DOUBT = 'It is not known whether the request was recorded. Send it agai
 const SEND_EVENT_AGAIN = `${IN_DOUBT} an event with the same idempotencyKey is recorded only once.`
 const IDENTIFY_AGAIN = `${IN_DOUBT} identifying a person a second time creates no second contact.`
 
+const SEND_CALL_AGAIN = `${IN_DOUBT} calls with the same idempotencyKey send one message.`
+
 /** Calls that are safe to send again without a look at what they did. */
 const REPEATABLE: Record<string, string> = {
   '/api/sdk/track': SEND_EVENT_AGAIN,
@@ -13,6 +15,7 @@ const REPEATABLE: Record<string, string> = {
   '/api/sdk/browser/track': SEND_EVENT_AGAIN,
   '/api/sdk/browser/capture': SEND_EVENT_AGAIN,
   '/api/sdk/identify': IDENTIFY_AGAIN,
+  '/api/messages': SEND_CALL_AGAIN,
   '/api/sdk/identify/batch': IDENTIFY_AGAIN,
 }
 

@@ -25,6 +25,8 @@ export interface BodyLimit extends BodyMemoryLimits {
 export const BODY_LIMITS = {
   single: { bytes: 256 * KIB, room: 256 * MIB, share: 64 * MIB, seconds: 20, media: [JSON_TYPE] },
   batch: { bytes: 32 * MIB, room: 192 * MIB, share: 48 * MIB, seconds: 120, media: [JSON_TYPE] },
+  // Of a send call, with files.
+  call: { bytes: 8 * MIB, room: 192 * MIB, share: 48 * MIB, seconds: 60, media: [JSON_TYPE] },
   // Parts of a file, of a few million characters. Their JSON is parsed at once, so it is as small as it can be.
   file: { bytes: 16 * MIB, room: 192 * MIB, share: 48 * MIB, seconds: 120, media: [JSON_TYPE] },
   // Forms from people's browsers and from mail programs.

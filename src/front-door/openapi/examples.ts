@@ -138,10 +138,12 @@ export const SIMULATION_EXAMPLE = {
 
 export const MESSAGE_EXAMPLE = {
   messageId: '0198c5a0-9d10-7c42-9a51-3e8f7b6d2c14',
+  source: 'campaign',
   campaignId: CAMPAIGN_EXAMPLE.campaignId,
   enrolmentId: ENROLMENT_EXAMPLE.enrolmentId,
   contactId: ENROLMENT_EXAMPLE.contactId,
   stepId: 'hello',
+  templateId: '0198c5a0-8f32-7a15-9c60-1d2e3f4a5b6c',
   channel: 'email',
   state: 'sent',
   reason: null,

@@ -26,6 +26,8 @@ export interface BusinessEndpoint {
   errors: readonly ErrorCode[]
 }
 
+const CHANGES = /:(write|erase)$/
+
 /** Returns the route of the API. A secret key may use all endpoints. */
 export const toKeyRoute = ({
   method,
@@ -38,7 +40,7 @@ export const toKeyRoute = ({
 }: BusinessEndpoint): Route => ({
   method,
   path: `/api${path}`,
-  answer: permission.endsWith(':write') ? keyWrite(handler) : keyRead(handler, cost),
+  answer: CHANGES.test(permission) ? keyWrite(handler) : keyRead(handler, cost),
   operation: {
     ...operation,
     key: 'secret',

@@ -49,7 +49,13 @@ async function storeReport(
 ): Promise<void> {
   const words = detail === null || report.state !== state ? null : showWords(detail)
   // A repeated report of a refusal does not mean that the message was sent.
-  const isOut = isNew && state !== 'failed' && state !== 'unknown' && state !== 'claimed' && state !== 'skipped'
+  const isOut =
+    isNew &&
+    state !== 'failed' &&
+    state !== 'unknown' &&
+    state !== 'claimed' &&
+    state !== 'queued' &&
+    state !== 'skipped'
   await tx`
     update messages set
       state = ${state},
@@ -58,8 +64,8 @@ async function storeReport(
         when state = ${state} then reason when ${state} = 'failed' then 'provider_refused' end,
       states = ${JSON.stringify(states)}::text::jsonb, reports = ${JSON.stringify(reports)}::text::jsonb,
       sent_at = case when ${isOut} then coalesce(sent_at, claimed_at) else sent_at end,
-      detail = case when contact_id is not null then coalesce(${words}::text, detail) end,
-      provider_message_id = case when contact_id is not null
+      detail = case when num_nonnulls(contact_id, recipient) > 0 then coalesce(${words}::text, detail) end,
+      provider_message_id = case when num_nonnulls(contact_id, recipient) > 0
         then coalesce(provider_message_id, ${providerMessageId && showWords(providerMessageId)}::text) end
     where business_id = ${businessId} and id = ${messageId}`
 }

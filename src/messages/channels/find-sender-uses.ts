@@ -32,6 +32,14 @@ export async function findUses(tx: Queryable, key: SenderKey): Promise<string[]>
 
 /** Whether a message is being sent, or waits to be tried again. */
 async function hasInHand(tx: Queryable, { businessId, channel, sender }: SenderKey): Promise<boolean> {
+  const [called] = await tx`
+    select from due_calls d join messages m on m.business_id = d.business_id and m.id = d.message_id
+    where d.business_id = ${businessId} and m.channel = ${channel} and (
+      d.options->>'sender' = ${sender}
+      or (m.state = 'claimed' and ${sender} in (coalesce(m.sender, ${DEFAULT_SENDER}), coalesce(m.connection, ${DEFAULT_SENDER})))
+    )
+    limit 1`
+  if (called !== undefined) return true
   const [found] = await tx`
     select from due_steps d join messages m on m.business_id = d.business_id and m.id = d.message_id
     where d.business_id = ${businessId} and d.message_id is not null and m.state = 'claimed' and m.channel = ${channel}

@@ -18,6 +18,17 @@ export interface OutgoingMessage {
   message: RenderedMessage
   /** Additional headers of a mail. */
   headers?: Record<string, string>
+  /** A mailbox, in place of that of the settings. */
+  replyTo?: string
+  attachments?: readonly MailFile[]
+}
+
+export interface MailFile {
+  filename: string
+  contentType: string
+  content: Buffer
+  /** Of an image that the HTML shows by `cid:`. Null: none. */
+  contentId: string | null
 }
 
 /**

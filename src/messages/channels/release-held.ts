@@ -28,6 +28,7 @@ export async function releaseHeld(sql: Sql, key: SenderKey, now: number, sizes =
   await sql`
     update sender_use set queue_second = 0, queue_taken = 0, late_second = 0, late_taken = 0
     where business_id = ${key.businessId} and channel = ${key.channel} and sender = ${key.sender}`
+  await releaseCalls(sql, key, now)
   let woken = 0
   let looks = 0
   for (let sets = 0; ; sets += 1) {
@@ -45,6 +46,14 @@ export async function releaseHeld(sql: Sql, key: SenderKey, now: number, sizes =
     looks += 1
     await sleep(LOCKED.lookMs)
   }
+}
+
+/** Messages of calls are few, and go first. */
+async function releaseCalls(sql: Sql, { businessId, channel, sender }: SenderKey, now: number): Promise<void> {
+  await sql`
+    update due_calls set due_at = ${now}
+    where business_id = ${businessId} and held_by->>'channel' = ${channel} and due_at > ${now}
+      and (coalesce(held_by->>'sender', ${DEFAULT_SENDER}) = ${sender} or held_by->>'fallback' = ${sender})`
 }
 
 /**

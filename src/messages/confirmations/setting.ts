@@ -39,7 +39,8 @@ export async function checkConfirmationTemplate(
   if (template === null) return faultOf(path, 'template_of_business')
   if (template.channel !== 'email') return faultOf(path, 'template_for', { channel: template.channel })
   const silent = findSilent(template.variants)
-  return silent === undefined ? undefined : faultWithout(path, silent)
+  if (silent !== undefined) return faultWithout(path, silent)
+  return template.readsData ? faultOf(path, 'reads_data') : undefined
 }
 
 /** Returns whether the template asks for the confirmation of opt-ins, of all or of a topic. */

@@ -2,27 +2,37 @@ import type { Fault } from '../../rules/faults.ts'
 import type { JobResult, Part } from './jobs.ts'
 import { partsOf } from './parts-of.ts'
 import type { Renderer } from './renderer.ts'
-import type { Variant, Variants } from './template.ts'
+import type { DataReads, Variant, Variants } from './template.ts'
 
 /** Compiles MJML, and checks that every part parses and reads only existing values. */
 export async function checkVariants(
   renderer: Renderer,
   variants: Variants,
-): Promise<{ compiled: Record<string, string> } | { faults: Fault[] }> {
+): Promise<CheckedVariants | { faults: Fault[] }> {
   const compiled: Record<string, string> = {}
+  const dataNames: Record<string, string[]> = {}
+  let readsData = false
   const faults: Fault[] = []
   for (const [language, variant] of Object.entries(variants)) {
     const checked = await checkVariant(renderer, variant, language)
     if (checked.html !== undefined) compiled[language] = checked.html
+    dataNames[language] = checked.dataNames ?? []
+    readsData ||= checked.dataNames !== null
     faults.push(...checked.faults)
     // The others would take as long, one after the other.
     if (checked.wasEnded) break
   }
-  return faults.length > 0 ? { faults } : { compiled }
+  return faults.length > 0 ? { faults } : { compiled, readsData, dataNames }
+}
+
+interface CheckedVariants extends DataReads {
+  compiled: Record<string, string>
 }
 
 interface Checked {
   html?: string
+  /** Null: it reads no data. */
+  dataNames: string[] | null
   faults: Fault[]
   wasEnded: boolean
 }
@@ -44,13 +54,14 @@ async function checkVariant(renderer: Renderer, variant: Variant, language: stri
 async function checkParts(renderer: Renderer, parts: Part[], path: string): Promise<Checked> {
   const result = await renderer.check(parts)
   if (result.kind !== 'checked') return refuse(path, result)
-  return { faults: result.faults.map(({ part, fault }) => place(fault, `${path}.${part}`)), wasEnded: false }
+  const { dataNames } = result
+  return { faults: result.faults.map(({ part, fault }) => place(fault, `${path}.${part}`)), wasEnded: false, dataNames }
 }
 
 function refuse(path: string, result: JobResult): Checked {
   const message = 'reason' in result ? result.reason : 'it cannot be checked'
   const fault = result.kind === 'refused' ? result.fault : { path: '', message }
-  return { faults: [place(fault, path)], wasEnded: result.kind === 'ended' }
+  return { faults: [place(fault, path)], wasEnded: result.kind === 'ended', dataNames: null }
 }
 
 const place = (fault: Fault, path: string): Fault => ({ ...fault, path, message: `${path}: ${fault.message}` })

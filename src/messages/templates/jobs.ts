@@ -23,7 +23,8 @@ export interface PartFault {
 export type JobResult =
   /** `text`: made from the HTML of the part `textFrom`. */
   | { kind: 'rendered'; parts: Record<string, string>; text: string | null }
-  | { kind: 'checked'; faults: PartFault[] }
+  /** `dataNames`: see `dataNamesIn`. */
+  | { kind: 'checked'; faults: PartFault[]; dataNames: string[] | null }
   | { kind: 'compiled'; html: string }
   | { kind: 'refused'; fault: Fault }
   | { kind: 'failed'; reason: string }

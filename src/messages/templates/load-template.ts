@@ -1,13 +1,14 @@
 import type { Queryable } from '../../stores/postgres.ts'
-import type { ListedTemplate, Template, TemplateVersion } from './template.ts'
+import type { DataReads, ListedTemplate, Template, TemplateVersion } from './template.ts'
 
-interface TemplateRow extends Omit<Template, 'createdAt' | 'updatedAt' | 'sender'>, TemplateVersion {
+interface TemplateRow
+  extends Omit<Template, 'createdAt' | 'updatedAt' | 'sender'>, TemplateVersion, Pick<DataReads, 'readsData'> {
   createdAt: Date
   updatedAt: Date
   namedSender: string | null
 }
 
-export type StoredTemplate = Template & TemplateVersion
+export type StoredTemplate = Template & TemplateVersion & Pick<DataReads, 'readsData'>
 
 /** Null when the business has no such template. `templateId` is a UUID. */
 export async function loadTemplate(
@@ -16,7 +17,7 @@ export async function loadTemplate(
 ): Promise<StoredTemplate | null> {
   const [row] = await sql<TemplateRow[]>`
     select t.id as "templateId", t.name, t.channel, t.version, v.default_language as "defaultLanguage", v.variants,
-      v.compiled, t.sender as "namedSender", t.created_at as "createdAt", t.updated_at as "updatedAt"
+      v.compiled, v.reads_data as "readsData", t.sender as "namedSender", t.created_at as "createdAt", t.updated_at as "updatedAt"
     from templates t join template_versions v
       on v.business_id = t.business_id and v.template_id = t.id and v.version = t.version
     where t.business_id = ${businessId} and t.id = ${templateId}`

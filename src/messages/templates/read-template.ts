@@ -4,7 +4,7 @@ import { checkLinks } from './check-links.ts'
 import { checkVariants } from './check-variants.ts'
 import { readVariants } from './read-variants.ts'
 import type { Renderer } from './renderer.ts'
-import type { MessageChannel, TemplateVersion } from './template.ts'
+import type { DataReads, MessageChannel, TemplateVersion } from './template.ts'
 
 /** As it was sent. */
 export interface SentTemplate {
@@ -13,7 +13,7 @@ export interface SentTemplate {
   defaultLanguage: string
 }
 
-export type Contents = Pick<TemplateVersion, 'variants' | 'compiled' | 'defaultLanguage'>
+export type Contents = Pick<TemplateVersion, 'variants' | 'compiled' | 'defaultLanguage'> & DataReads
 
 /** Returns all faults for which a template is refused. Publishing would refuse it for them, too. */
 export async function readTemplate(

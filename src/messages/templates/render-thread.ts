@@ -1,7 +1,7 @@
 /** Renders templates in a separate thread, which can be ended when a template hangs. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { faultOf } from '../../rules/faults.ts'
-import { READABLE, mayRead, showPath } from './allowed-reads.ts'
+import { READABLE, dataNamesIn, mayRead, showPath } from './allowed-reads.ts'
 import { compileMjml } from './compile-mjml.ts'
 import {
   BATCH_MS,
@@ -37,7 +37,7 @@ async function run(job: Ready): Promise<JobResult> {
     case 'render':
       return render(job)
     case 'check':
-      return { kind: 'checked', faults: job.parts.flatMap(checkPart) }
+      return check(job.parts)
     case 'mjml': {
       const compiled = await compileMjml(job.source, job.language)
       return 'html' in compiled ? { kind: 'compiled', ...compiled } : { kind: 'refused', ...compiled }
@@ -75,11 +75,20 @@ function findParts(key: string, sent: Part[] | undefined): KnownPart[] {
   return found
 }
 
-function checkPart(part: Part): PartFault[] {
+function check(parts: readonly Part[]): JobResult {
+  const paths: unknown[][] = []
+  const faults = parts.flatMap((part) => checkPart(part, paths))
+  return { kind: 'checked', faults, dataNames: dataNamesIn(paths) }
+}
+
+/** Adds the paths that the part reads to `paths`. */
+function checkPart(part: Part, paths: unknown[][]): PartFault[] {
   const { name, source, isHtml } = part
   const engine = engineOf(part)
   try {
-    const refused = engine.reads(engine.parse(source)).filter((path) => !mayRead(path))
+    const read = engine.reads(engine.parse(source))
+    paths.push(...read)
+    const refused = read.filter((path) => !mayRead(path))
     if (refused.length === 0 && isHtml && makeText(source) === null) return [{ part: name, fault: TOO_DEEP }]
     return refused.slice(0, MAX_FAULTS).map((path) => ({
       part: name,

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { uuidv7 } from 'uuidv7'
 import { type Actor, recordAudit } from '../../audit/audit.ts'
-import type { Fault } from '../../rules/faults.ts'
+import { type Fault, faultOf } from '../../rules/faults.ts'
 import type { MessageChannel } from '../../rules/messages/message-channel.ts'
 import type { Config } from '../../config.ts'
 import type { Queryable, Sql } from '../../stores/postgres.ts'
@@ -116,7 +116,9 @@ async function storeChange(
 ): Promise<UpdateOutcome | null> {
   const { templateId, channel, version } = before
   return await inTransaction(sql, async (tx) => {
-    const fault = channel === 'email' ? await refuseSilent(tx, { businessId, templateId }, next.variants) : undefined
+    const fault =
+      (channel === 'email' ? await refuseSilent(tx, { businessId, templateId }, next.variants) : undefined) ??
+      (next.readsData ? await refuseData(tx, businessId, templateId) : undefined)
     const unknown =
       typeof next.sender === 'string'
         ? await nameSender(tx, { businessId, channel, sender: next.sender }, 'sender')
@@ -158,14 +160,15 @@ function changedFields(before: Shown, next: Shown): string[] {
 async function addVersion(
   tx: Queryable,
   of: Retired & { version: number; channel: string },
-  { defaultLanguage, variants, compiled }: Contents,
+  { defaultLanguage, variants, compiled, readsData, dataNames }: Contents,
 ): Promise<void> {
   const { businessId, templateId, version, channel } = of
   await retireVersion(tx, of)
   await tx`
-    insert into template_versions (business_id, template_id, version, channel, default_language, variants, compiled)
+    insert into template_versions (business_id, template_id, version, channel, default_language, variants, compiled, reads_data, data_names)
     values (${businessId}, ${templateId}, ${version}, ${channel}, ${defaultLanguage},
-      ${JSON.stringify(variants)}::text::jsonb, ${JSON.stringify(compiled)}::text::jsonb)`
+      ${JSON.stringify(variants)}::text::jsonb, ${JSON.stringify(compiled)}::text::jsonb, ${readsData},
+      ${JSON.stringify(dataNames)}::text::jsonb)`
   await tx`
     delete from template_versions
     where business_id = ${businessId} and template_id = ${templateId} and version <= ${version - MAX_VERSIONS}`
@@ -204,11 +207,26 @@ export async function deleteTemplate(
   })
 }
 
-/** Returns the names of the campaigns that name the template, in any version, and are not archived. */
-async function findUses(tx: Queryable, businessId: string, templateId: string): Promise<string[]> {
+/** A campaign and the confirmation of opt-ins have no data of a call. Locks the business. */
+async function refuseData(tx: Queryable, businessId: string, templateId: string): Promise<Fault | undefined> {
+  // No campaign that names it is published meanwhile.
+  await tx`select from businesses where id = ${businessId} for share`
+  const names = await findUses(tx, businessId, templateId, ['published', 'paused'])
+  return names.length === 0 ? undefined : faultOf('variants', 'data_in_use', { names: names.join(', ') })
+}
+
+const IN_USE = ['draft', 'published', 'paused']
+
+/** Returns the names of the campaigns in these states that name the template, in any version. */
+async function findUses(
+  tx: Queryable,
+  businessId: string,
+  templateId: string,
+  statuses: readonly string[] = IN_USE,
+): Promise<string[]> {
   const rows = await tx<{ name: string }[]>`
     select c.name from campaigns c
-    where c.business_id = ${businessId} and c.status <> 'archived' and exists (
+    where c.business_id = ${businessId} and c.status = any (${`{${statuses.join(',')}}`}::text::text[]) and exists (
       select from campaign_versions v
       where v.business_id = c.business_id and v.campaign_id = c.id
         and jsonb_path_exists(v.definition, '$.steps.**.template ? (@ == $id)', ${JSON.stringify({ id: templateId })}::text::jsonb)

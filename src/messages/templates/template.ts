@@ -32,6 +32,13 @@ export interface TemplateVersion {
   compiled: Record<string, string>
 }
 
+/** What a template reads of the data of a send call. */
+export interface DataReads {
+  readsData: boolean
+  /** By language: the names directly under `data`, each of which a call must send. */
+  dataNames: Record<string, string[]>
+}
+
 /** A template as callers see it. Instants are ISO 8601 UTC. */
 export interface Template extends Omit<TemplateVersion, 'compiled'> {
   name: string

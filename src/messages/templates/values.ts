@@ -18,6 +18,10 @@ export interface MessageValues {
   contact: MessageContact
   /** The event that triggered the campaign. */
   event: { name: string; properties: Record<string, unknown> } | null
+  /** Of a send call, as the next one. */
+  data?: Record<string, unknown>
+  /** Of the variant. Otherwise it is that of the contact. */
+  language?: string
   unsubscribeUrl: string
   preferencesUrl: string
   /** For a mail that asks for a confirmation. */
@@ -33,7 +37,7 @@ export interface MessageBusiness {
 
 /** Values as templates read them: a first name of white space is none, and an event is always there. */
 export function fillIn(values: MessageValues): object {
-  const { contact, event } = values
+  const { contact, event, data = {} } = values
   const firstName = contact.firstName?.trim() || null
-  return { ...values, contact: { ...contact, firstName }, event: event ?? { name: '', properties: {} } }
+  return { ...values, contact: { ...contact, firstName }, event: event ?? { name: '', properties: {} }, data }
 }

@@ -18,6 +18,8 @@ export const TEMPLATE_FAULTS = {
   languages: 'must have 1 to {max} languages',
   no_confirm_url: 'has no {value} in the variant {language}',
   reads: 'it reads {value}, which no contact or event has. It may read {readable}',
+  reads_data: 'reads data, which only a send call has',
+  data_in_use: 'cannot read data, which only a send call has: it is used by {names}',
   link_scheme: 'has a link that begins with {value}. A link may begin with {schemes}',
   push_size: 'title, body and url have {bytes} bytes together: a push message has at most {max}',
   too_deep: 'it has more than {max} elements in one another',

@@ -8,8 +8,11 @@ export type SkipReason = (typeof SKIP_REASONS)[number]
 export const SKIPPED_REASONS = [...SKIP_REASONS, 'ended'] as const
 export type SkippedReason = (typeof SKIPPED_REASONS)[number]
 
+/** Of the message of a call. `expired`: it was not handed over in the time that it was valid for. */
+export type CallSkipReason = 'no_address' | 'suppressed' | 'expired'
+
 const FAILURE_REASONS = ['template_failed', 'provider_refused', 'gave_up'] as const
 export type FailureReason = (typeof FAILURE_REASONS)[number]
 
-export const MESSAGE_REASONS = [...SKIPPED_REASONS, ...FAILURE_REASONS] as const
+export const MESSAGE_REASONS = [...SKIPPED_REASONS, 'expired', ...FAILURE_REASONS] as const
 export type MessageReason = (typeof MESSAGE_REASONS)[number]

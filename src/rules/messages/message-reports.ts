@@ -33,7 +33,7 @@ export interface ReportedMessage {
  * The state of a message is the last of these that it has had. A skipped message has been sent after all once a
  * provider reports it.
  */
-const ORDER = ['claimed', 'skipped', 'unknown', ...REPORTED_STATES]
+const ORDER = ['queued', 'claimed', 'skipped', 'unknown', ...REPORTED_STATES]
 
 /**
  * The reason for which the report suppresses the address, or else the state. A refusal at the hand-over has a key, too:

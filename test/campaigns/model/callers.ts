@@ -86,7 +86,7 @@ export async function call(course: Course, action: Call): Promise<void> {
     }
     case 'messaging': {
       const { quiet, caps } = action
-      const next = { quietHours: sentQuiet(quiet), caps: sentCaps(caps) }
+      const next = { quietHours: sentQuiet(quiet), caps: sentCaps(caps), perAddressHour: null }
       await saveMessaging(sql, { businessId, actor: ACTOR }, next)
       model.messaging = { quiet, caps }
       return

@@ -57,6 +57,23 @@ async function withSuppression(business: ActingBusiness): Promise<Call> {
   return { query: 'reason=stop' }
 }
 
+const SENT = 'the message itself says it'
+
+/** To a contact without an address: it is answered as skipped. */
+async function withCall(business: ActingBusiness): Promise<Call> {
+  const platformCustomerId = crypto.randomUUID()
+  await business.key.send('POST', '/sdk/identify', { identity: { platformCustomerId } })
+  return { json: { to: { platformCustomerId }, template: await made.addTemplate(business) } }
+}
+
+async function withMessages({ service, businessId }: ActingBusiness): Promise<Call> {
+  const email = `${crypto.randomUUID()}@x.io`
+  await service.sql`
+    insert into calls (business_id, message_id, template_id, called_at, address)
+    values (${businessId}, gen_random_uuid(), gen_random_uuid(), 1, ${email})`
+  return { query: `address=${email}` }
+}
+
 export const OF_AUDIENCES: AuditedCalls = {
   'POST /segments': [adds(creates('segment.create', 'segment', 'segmentId'), { json: made.SEGMENT })],
   'POST /segments/preview': [nothing(ONLY_READS, { json: { rule: made.SEGMENT.rule } })],
@@ -93,6 +110,8 @@ export const OF_AUDIENCES: AuditedCalls = {
   'POST /campaigns/:campaignId/backtest': [nothing(ONLY_TRIES, on('campaignId', made.addCampaign, PAST))],
   'DELETE /campaigns/:campaignId/backtest/:backtestId': [nothing(ONLY_TRIES, withBacktest)],
   'PUT /messaging': [once(adds(changesBusiness('messaging.update', 'quietHours', 'caps'), { json: MESSAGING }))],
+  'POST /messages': [nothing(SENT, withCall)],
+  'DELETE /messages': [once(adds(changesMany('message.erase'), withMessages))],
   'POST /messages/:messageId/settle': [
     once(adds('message.settle', on('messageId', made.addMessage, { state: 'sent' }))),
   ],

@@ -19,6 +19,35 @@ async function faultsOf(variant: Variant) {
   return 'faults' in checked ? checked.faults.map(({ path, message, code }) => [path, message, code]) : []
 }
 
+describe('the data of a send call', () => {
+  const readsOf = async (variants: Record<string, Variant>) => {
+    const checked = await checkVariants(renderer, variants)
+    if ('faults' in checked) throw new Error(JSON.stringify(checked.faults))
+    const { readsData, dataNames } = checked
+    return { readsData, dataNames }
+  }
+
+  it('is known by the names directly under it, of all parts of each variant', async () => {
+    const en = {
+      subject: '{{data.subject}} {{ data["order no"] }}',
+      html: '{% for item in data.items %}{{item.name}} {{data.total.net}}{% endfor %}{% if data.note %}x{% endif %}',
+    }
+    const mjml = `<mjml><mj-body><mj-section><mj-column><mj-text>{{data.code}}</mj-text></mj-column></mj-section></mj-body></mjml>`
+    expect(await readsOf({ en, de: { subject: 'Hallo', mjml }, fr: { subject: 'Bonjour', text: 'x' } })).toEqual({
+      readsData: true,
+      dataNames: { en: ['items', 'note', 'order no', 'subject', 'total'], de: ['code'], fr: [] },
+    })
+  })
+
+  it('may be read as a whole, and by a name that a value decides: then no name is required', async () => {
+    const en = { subject: 's', text: '{{data | json}} {{data[contact.city]}}' }
+    expect(await readsOf({ en })).toEqual({ readsData: true, dataNames: { en: [] } })
+    expect(await readsOf({ en: { subject: 's', text: '{{event.properties.data}}' } })).toMatchObject({
+      readsData: false,
+    })
+  })
+})
+
 const nest = (opening: string, closing: string, depth: number, inner = 'x') =>
   opening.repeat(depth) + inner + closing.repeat(depth)
 

@@ -31,7 +31,7 @@ it('refuses what is one too many, and does the others', async () => {
     // One job runs; the thread is started for it.
     const jobs = Array.from({ length: MAX_OF_BUSINESS }, () => renderer.check([]))
     await expect(renderer.check([])).rejects.toThrow(RendererBusy)
-    expect(await service.of('b').check([])).toEqual({ kind: 'checked', faults: [] })
+    expect(await service.of('b').check([])).toEqual({ kind: 'checked', faults: [], dataNames: null })
     expect(await Promise.all(jobs)).toHaveLength(MAX_OF_BUSINESS)
   } finally {
     await service.close()

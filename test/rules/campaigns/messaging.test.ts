@@ -14,14 +14,18 @@ const read = (body: object) => {
 describe('what a business sets for its campaigns', () => {
   it('is read as the fields of a campaign are', () => {
     const sent = { quietHours: NIGHT, caps: [{ channel: 'email', atMost: 2, days: 7 }, OTHER] }
-    expect(read(sent)).toEqual({ quietHours: NIGHT, caps: [CAP, OTHER] })
+    expect(read(sent)).toEqual({ quietHours: NIGHT, caps: [CAP, OTHER], perAddressHour: 20 })
     const { quietHours, caps } = definitionOf(sent)
-    expect({ quietHours, caps }).toEqual(read(sent))
+    expect({ quietHours, caps, perAddressHour: 20 }).toEqual(read(sent))
   })
 
   it('has the defaults for what is left out, and no quiet hours for null and for two equal times', () => {
     expect(read({})).toEqual(DEFAULT_MESSAGING)
-    expect(DEFAULT_MESSAGING).toEqual({ quietHours: { from: '21:00', to: '09:00' }, caps: [] })
+    expect(DEFAULT_MESSAGING).toEqual({
+      quietHours: { from: '21:00', to: '09:00' },
+      caps: [],
+      perAddressHour: 20,
+    })
     expect(read({ quietHours: null })).toMatchObject({ quietHours: null })
     expect(read({ quietHours: { from: '09:00', to: '09:00' } })).toMatchObject({ quietHours: null })
   })

@@ -68,7 +68,7 @@ export async function readMoveFacts(
         select coalesce(json_agg(json_build_array(m.channel, m.claimed_at)), '[]')
         from messages m
         where m.business_id = x.business_id and m.contact_id = x.contact_id and m.claimed_at > x.since
-          and m.state not in ('failed', 'skipped') and m.id is distinct from x.own_message_id
+          and m.state not in ('failed', 'skipped') and m.enrolment_id is not null and m.id is distinct from x.own_message_id
       ) end as sends,
       (select json_build_object('id', m.id, 'state', m.state, 'claimedAt', m.claimed_at)
         from messages m
@@ -116,7 +116,7 @@ function countedSince({ channels }: Version, { caps }: SendRules, now: number): 
  */
 export function addressOf(
   channel: MessageChannel,
-  { emails, phones, hasPush, contactId }: MoveFacts,
+  { emails, phones, hasPush, contactId }: Pick<MoveFacts, 'emails' | 'phones' | 'hasPush' | 'contactId'>,
   isSuppressed: (address: string) => boolean,
 ): string | null | undefined {
   if (channel === 'email') return chooseAddress(emails, isSuppressed)

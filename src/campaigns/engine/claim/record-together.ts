@@ -23,7 +23,10 @@ export async function recordTogether(
 }
 
 /** Call it in the transaction that has recorded the attempts. Returns the senders that were paused. */
-export async function pauseIfRefused(tx: Queryable, records: readonly AttemptRecord[]): Promise<SenderKey[]> {
+export async function pauseIfRefused(
+  tx: Queryable,
+  records: readonly Pick<AttemptRecord, 'businessId' | 'channel' | 'sender' | 'judged' | 'at'>[],
+): Promise<SenderKey[]> {
   const senders = new Map<string, RefusedSender>()
   for (const { businessId, channel, sender, judged, at } of records) {
     if (judged !== 'refused') continue

@@ -17,9 +17,14 @@ export interface ChosenSender {
   isUnreachable: boolean
 }
 
+/** A campaign's version with its messages, or the message of a call. */
+export interface SendingRow extends Pick<VersionedRow, 'businessId' | 'boundTo'> {
+  of: Pick<VersionedRow['of'], 'sends'> & { definition: Pick<VersionedRow['of']['definition'], 'senders'> }
+}
+
 /** The delay of a message, or the sender that it takes now. */
 export type TakeTurn = (
-  row: Pick<VersionedRow, 'businessId' | 'of' | 'boundTo'>,
+  row: SendingRow,
   asked: { step: SendStep; isQueued: boolean; now: number },
 ) => { kind: 'held'; held: Held } | { kind: 'taken'; sender: ChosenSender }
 
@@ -32,7 +37,7 @@ export interface ClaimSenders {
 const UNSET: ChosenSender = { sender: DEFAULT_SENDER, connection: DEFAULT_SENDER, isUnreachable: false }
 
 /** Locks as `openTurns` does. `now`: epoch milliseconds. */
-export async function openSenders(tx: Queryable, rows: readonly VersionedRow[], now: number): Promise<ClaimSenders> {
+export async function openSenders(tx: Queryable, rows: readonly SendingRow[], now: number): Promise<ClaimSenders> {
   const found = await findSenders(
     tx,
     rows.map(({ businessId }) => businessId),
@@ -102,7 +107,7 @@ function withFallback({ senders, named }: { senders: readonly FoundSender[]; nam
 /** Templates are read only where a business has more than the sender `default`. */
 async function templateSenders(
   tx: Queryable,
-  rows: readonly VersionedRow[],
+  rows: readonly SendingRow[],
   found: readonly FoundSender[],
 ): Promise<ReadonlyMap<string, string>> {
   const withMore = new Set(found.flatMap(({ businessId, key }) => (key === DEFAULT_SENDER ? [] : [businessId])))

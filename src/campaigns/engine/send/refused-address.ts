@@ -6,7 +6,7 @@ import type { Attempt } from './attempt.ts'
 
 /** Returns the suppression that a refusal of the message implies for its address. Null: none. */
 export function refusedAddress(
-  { step, recipient }: Pick<ClaimedSend, 'step' | 'recipient'>,
+  { step, recipient }: Pick<ClaimedSend, 'recipient'> & { step: Pick<ClaimedSend['step'], 'channel'> },
   { outcome }: Pick<Attempt, 'outcome'>,
 ): NewSuppression | null {
   const reason = outcome.kind === 'refused' ? suppressionOf(outcome.blame) : null

@@ -120,7 +120,7 @@ function recordOf(
 }
 
 /** Messages that never reached a provider, or a provider that stores everything, say nothing about the sender. */
-function judgedAs(
+export function judgedAs(
   { outcome, provider }: Pick<Attempt, 'outcome' | 'provider'>,
   isFinal: boolean,
 ): AttemptRecord['judged'] {
@@ -131,9 +131,9 @@ function judgedAs(
   return outcome.kind === 'refused' && (outcome.blame ?? 'sender') === 'sender' ? 'refused' : 'other'
 }
 
-const contactOf = (outcome: Attempt['outcome']) => ('contact' in outcome ? outcome.contact : undefined)
+export const contactOf = (outcome: Attempt['outcome']) => ('contact' in outcome ? outcome.contact : undefined)
 
-function reportedAs({ outcome, provider }: Pick<Attempt, 'outcome' | 'provider'>): string | null {
+export function reportedAs({ outcome, provider }: Pick<Attempt, 'outcome' | 'provider'>): string | null {
   if (outcome.kind !== 'refused' || provider === null) return null
   return keyOfReport({ ...outcome, state: refusedState(outcome.blame) })
 }

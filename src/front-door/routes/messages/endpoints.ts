@@ -1,9 +1,10 @@
-/** The endpoints about messages of campaigns. */
-import { MESSAGE_STATES } from '../../../campaigns/read-messages.ts'
+/** The endpoints about messages of campaigns and of send calls. */
+import { MESSAGE_SOURCES, MESSAGE_STATES } from '../../../campaigns/read-messages.ts'
 import { PAGE_QUERY } from '../../http/read-page.ts'
 import { MESSAGE_EXAMPLE } from '../../openapi/examples.ts'
 import type { BusinessEndpoint } from '../business-endpoint.ts'
 import * as handlers from './handlers.ts'
+import { ErasedData } from './call-schema.ts'
 import * as schemas from './schemas.ts'
 
 const tag = 'Messages'
@@ -16,11 +17,19 @@ export const messageEndpoints: readonly BusinessEndpoint[] = [
     permission: 'contacts:read',
     handler: handlers.getMessages,
     operation: {
-      summary: 'List the messages of campaigns',
+      summary: 'List the messages of campaigns and of send calls',
       tag,
       query: {
         contactId: { schema: { type: 'string', format: 'uuid' }, description: 'Those to this contact.' },
         campaignId: { schema: { type: 'string', format: 'uuid' }, description: 'Those of this campaign.' },
+        source: {
+          schema: { type: 'string', enum: [...MESSAGE_SOURCES] },
+          description: 'Those of campaigns, or those of send calls.',
+        },
+        template: {
+          schema: { type: 'string', format: 'uuid' },
+          description: 'Those of send calls that are made from this template.',
+        },
         state: { schema: { type: 'string', enum: [...MESSAGE_STATES] }, description: 'Those in this state.' },
         ...PAGE_QUERY,
       },
@@ -41,7 +50,7 @@ export const messageEndpoints: readonly BusinessEndpoint[] = [
     permission: 'contacts:read',
     handler: handlers.getMessage,
     operation: {
-      summary: 'Read a message of a campaign',
+      summary: 'Read a message',
       description: '`rendering` is null when nothing was rendered, and after 90 days.',
       tag,
       replies: {
@@ -49,11 +58,41 @@ export const messageEndpoints: readonly BusinessEndpoint[] = [
           message: handlers.READ,
           description: 'The message.',
           data: schemas.MessageData,
-          example: { message: { ...MESSAGE_EXAMPLE, rendering } },
+          example: { message: { ...MESSAGE_EXAMPLE, data: null, attachments: [], rendering } },
         },
       },
     },
     errors: ['not_found', 'unavailable'],
+  },
+  {
+    method: 'DELETE',
+    path: '/messages',
+    permission: 'contacts:erase',
+    isDangerous: true,
+    handler: handlers.deleteMessages,
+    operation: {
+      summary: 'Erase the messages to an address of no contact',
+      description:
+        'Of send calls. Messages to a contact are erased with the contact. A message that waits is not sent. The counts stay.',
+      tag,
+      query: {
+        address: {
+          schema: { type: 'string' },
+          required: true,
+          description: 'An email address or a phone number.',
+          example: 'ada@example.com',
+        },
+      },
+      replies: {
+        200: {
+          message: handlers.ERASED,
+          description: 'Erased.',
+          data: ErasedData,
+          example: { erased: 3, hasMore: false },
+        },
+      },
+    },
+    errors: ['invalid_request'],
   },
   {
     method: 'POST',

@@ -1,11 +1,14 @@
-/** Reads messages of campaigns, and settles those whose outcome is unknown. */
+/** Reads messages of campaigns and calls, erases those to an address, and settles those whose outcome is unknown. */
 import {
+  MESSAGE_SOURCES,
   MESSAGE_STATES,
   listMessages,
   readMessage,
   renderAgain,
   settleMessage,
 } from '../../../campaigns/read-messages.ts'
+import { eraseAddress } from '../../../calls/erase-address.ts'
+import { NO_CALL, readCallParts } from '../../../calls/read-call-parts.ts'
 import { resolveContact } from '../../../contacts/read/resolve-contact.ts'
 import { RequestError } from '../../../errors.ts'
 import { faultOf } from '../../../rules/faults.ts'
@@ -21,6 +24,7 @@ import { SettleSchema } from './schemas.ts'
 export const LISTED = 'The messages.'
 export const READ = 'The message.'
 export const SETTLED = 'The message is settled.'
+export const ERASED = 'The messages are erased.'
 
 const checkSettle = compileCheck(SettleSchema)
 
@@ -31,6 +35,10 @@ export async function getMessages(app: AppContext, context: RequestContext, { bu
   const wanted = MESSAGE_STATES.find((one) => one === state) ?? null
   if (state !== null && wanted === null)
     throw invalidRequest([faultOf('state', 'one_of', { choices: MESSAGE_STATES.join(', ') })])
+  const source = query.get('source')
+  const wantedSource = MESSAGE_SOURCES.find((one) => one === source) ?? null
+  if (source !== null && wantedSource === null)
+    throw invalidRequest([faultOf('source', 'one_of', { choices: MESSAGE_SOURCES.join(', ') })])
   const { limit, cursor } = readPage(context)
   const before = cursor === null ? null : readId(cursor)
   if (cursor !== null && before === null) throw invalidCursor()
@@ -38,6 +46,8 @@ export async function getMessages(app: AppContext, context: RequestContext, { bu
     businessId: business.id,
     contactId: contactId && ((await resolveContact(app.sql, business.id, contactId))?.contactId ?? contactId),
     campaignId: readQueryId(query, 'campaignId'),
+    source: wantedSource,
+    templateId: readQueryId(query, 'template'),
     state: wanted,
     before,
     limit: limit + 1,
@@ -52,7 +62,18 @@ export async function getMessage(app: AppContext, context: RequestContext, { bus
   const message = await readMessage(app.sql, business.id, messageId)
   if (message === null) throw messageNotFound()
   const rendering = await renderAgain(app.sql, app.renderer, business.id, messageId)
-  return { message: READ, data: { message: { ...message, rendering } } }
+  const call = message.source === 'call' ? await readCallParts(app.sql, business.id, messageId) : NO_CALL
+  return { message: READ, data: { message: { ...message, ...call, rendering } } }
+}
+
+export async function deleteMessages(app: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {
+  const { business, actor } = principal
+  const address = queryOf(context).get('address')
+  if (address === null) throw invalidRequest([faultOf('address', 'required')])
+  const change = { businessId: business.id, actor, country: business.country }
+  const erased = await eraseAddress(app.sql, change, address)
+  if (erased === null) throw invalidRequest([faultOf('address', 'email_or_phone')])
+  return { message: ERASED, data: erased }
 }
 
 export async function postSettle(app: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {

@@ -1,6 +1,6 @@
 /** Schemas of the bodies and answers of the routes about messages of campaigns. */
 import { Type } from '@sinclair/typebox'
-import { MESSAGE_STATES } from '../../../campaigns/read-messages.ts'
+import { MESSAGE_SOURCES, MESSAGE_STATES } from '../../../campaigns/read-messages.ts'
 import { MESSAGE_CHANNELS } from '../../../rules/messages/message-channel.ts'
 import { MESSAGE_REASONS } from '../../../rules/messages/message-reasons.ts'
 import { closed, dateTime, nextCursor, oneOf, orNull, uuid } from '../reply-fields.ts'
@@ -16,16 +16,18 @@ const text = Type.Optional(Type.String())
 
 export const messageFields = {
   messageId: uuid,
-  campaignId: uuid,
-  enrolmentId: uuid,
-  contactId: uuid,
-  stepId: Type.String(),
+  source: oneOf(MESSAGE_SOURCES, { description: 'Whether a campaign or a send call has sent it.' }),
+  campaignId: orNull(uuid),
+  enrolmentId: orNull(uuid),
+  contactId: orNull({ ...uuid, description: 'Null for a send call to an address of no contact.' }),
+  stepId: orNull(Type.String()),
+  templateId: uuid,
   channel: oneOf(MESSAGE_CHANNELS),
   state: latestState,
   reason: orNull(
     oneOf(MESSAGE_REASONS, {
       description:
-        'Of a `skipped`, `failed` or `bounced` message. `ended`: the enrolment ended before another attempt. `provider_refused`: refused for good; `detail` has the words.',
+        'Of a `skipped`, `failed` or `bounced` message. `ended`: the enrolment ended before another attempt. `expired`: a send call was not handed over in the time that it was valid for. `provider_refused`: refused for good; `detail` has the words.',
     }),
   ),
   detail: orNull(Type.String({ description: "The provider's own words." })),
@@ -58,12 +60,33 @@ const Rendering = Type.Object(
   { ...closed, description: 'What was sent. Its unsubscribe link unsubscribes no person.' },
 )
 
+/** Of a message of a send call. */
+const callParts = {
+  data: orNull(
+    Type.Record(Type.String(), Type.Unknown(), {
+      description: 'Null for other messages, and once it is no longer kept.',
+    }),
+  ),
+  attachments: Type.Array(
+    Type.Object(
+      {
+        filename: Type.String(),
+        contentType: Type.String(),
+        contentId: orNull(Type.String()),
+        size: Type.Integer({ minimum: 0, description: 'In bytes.' }),
+        sha256: Type.String({ description: 'In hex.' }),
+      },
+      closed,
+    ),
+  ),
+}
+
 const Listed = Type.Object(messageFields, closed)
 
 export const MessagesData = Type.Object({ messages: Type.Array(Listed), nextCursor }, closed)
 
 export const MessageData = Type.Object(
-  { message: Type.Object({ ...messageFields, rendering: orNull(Rendering) }, closed) },
+  { message: Type.Object({ ...messageFields, ...callParts, rendering: orNull(Rendering) }, closed) },
   closed,
 )
 

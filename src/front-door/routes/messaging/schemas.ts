@@ -1,6 +1,7 @@
 /** Schemas of the body and the answer of the messaging routes. */
 import { Type } from '@sinclair/typebox'
 import { CapsReply, QuietHoursSchema, SentCaps } from '../../../rules/campaigns/definition-schema.ts'
+import { MAX_PER_ADDRESS_HOUR } from '../../../rules/campaigns/messaging.ts'
 import { closed, orNull } from '../reply-fields.ts'
 
 /** For the OpenAPI document only: `readMessaging` checks the body. */
@@ -12,9 +13,19 @@ export const MessagingSchema = Type.Object({
     }),
   ),
   caps: Type.Optional({ ...SentCaps, description: 'Besides those of each campaign. Left out: none.' }),
+  perAddressHour: Type.Optional(
+    Type.Union([Type.Integer({ minimum: 1, maximum: MAX_PER_ADDRESS_HOUR }), Type.Null()], {
+      description: 'How many messages of send calls one address gets in an hour; null: any number. Left out: 20.',
+    }),
+  ),
 })
 
 export const MessagingData = Type.Object(
-  { messaging: Type.Object({ quietHours: orNull(QuietHoursSchema), caps: CapsReply }, closed) },
+  {
+    messaging: Type.Object(
+      { quietHours: orNull(QuietHoursSchema), caps: CapsReply, perAddressHour: orNull(Type.Integer()) },
+      closed,
+    ),
+  },
   closed,
 )

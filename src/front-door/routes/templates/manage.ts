@@ -100,7 +100,7 @@ export async function requireTemplate(
   return template
 }
 
-const show = ({ compiled: _, ...template }: StoredTemplate): Template => template
+const show = ({ compiled: _, readsData: __, ...template }: StoredTemplate): Template => template
 
 function warningsOf({ channel, variants }: StoredTemplate): { warnings?: readonly string[] } {
   return withWarnings([

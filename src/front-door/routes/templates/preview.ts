@@ -38,13 +38,14 @@ export async function renderPreview(
   context: RequestContext,
   business: Business,
   template: StoredTemplate,
-  { contactId, language, event }: Static<typeof PreviewTemplateSchema>,
+  { contactId, language, event, data }: Static<typeof PreviewTemplateSchema>,
 ): Promise<RenderedMessage> {
   const contact = contactId === undefined ? UNKNOWN_CONTACT : await loadContact(app, business, contactId)
   const rendering = await renderMessage(app.renderer.of(business.id), template, {
     values: {
       contact,
       event: event === undefined ? null : { properties: {}, ...event },
+      ...(data !== undefined && { data }),
       ...inertLinks(app.config),
       business: { name: business.name, currency: business.currency },
     },

@@ -47,6 +47,12 @@ export const PreviewTemplateSchema = Type.Object({
       { description: 'The event that triggers the campaign.' },
     ),
   ),
+  data: Type.Optional(
+    Type.Record(Type.String(), Type.Unknown(), {
+      description: 'The data of a send call.',
+      examples: [{ code: '4711' }],
+    }),
+  ),
 })
 
 const shared = {

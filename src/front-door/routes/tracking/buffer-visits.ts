@@ -117,7 +117,8 @@ async function record(deps: VisitBufferDeps, visit: Visit): Promise<void> {
   if (message === null) return
   const { contactId, campaignId, stepId, sentAt } = message
   const happened = { event: target === null ? 'email_opened' : 'email_clicked', messageId, occurredAt: at } as const
-  const properties = { messageId, campaignId, stepId, ...(target !== null && { url: target }) }
+  const ofCampaign = campaignId !== null && { campaignId, stepId }
+  const properties = { messageId, ...ofCampaign, ...(target !== null && { url: target }) }
   const fact: MessageEventFact = {
     ...happened,
     properties: JSON.stringify(properties),
@@ -138,8 +139,9 @@ const linkOf = (target: string): string => hash('sha256', target, 'base64url').s
 
 interface FoundMessage {
   contactId: string
-  campaignId: string
-  stepId: string
+  /** Null for a message of a call, as the next one. */
+  campaignId: string | null
+  stepId: string | null
   /** Time of sending in epoch ms. */
   sentAt: number
 }

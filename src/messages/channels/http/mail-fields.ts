@@ -3,7 +3,7 @@ import { Type } from '@sinclair/typebox'
 import { type Mailbox, readAddress, readMailbox } from '../../../rules/messages/mailbox.ts'
 import { messageIdOf } from '../compose-mail.ts'
 import { mailbox } from '../mail-settings.ts'
-import type { OutgoingMessage } from '../provider.ts'
+import type { MailFile, OutgoingMessage } from '../provider.ts'
 
 export const senderFields = {
   sender: mailbox('An address such as `Shop <hello@shop.example>`.', 'Shop <hello@shop.example>'),
@@ -19,16 +19,18 @@ export interface WrittenMail {
   subject: string
   html: string | undefined
   text: string | undefined
+  attachments: (Omit<MailFile, 'content'> & { base64: string })[]
 }
 
 /** Null when it has no recipient. */
 export function writeMail(
-  { messageId, to, message, headers = {} }: OutgoingMessage,
-  { sender, replyTo }: { sender: string; replyTo?: string },
+  { messageId, to, message, headers = {}, replyTo: ownReplyTo, attachments = [] }: OutgoingMessage,
+  { sender, replyTo: usualReplyTo }: { sender: string; replyTo?: string },
 ): WrittenMail | null {
   const from = readMailbox(sender)
   const address = readAddress(to ?? '')
   if (from === null || address === null) return null
+  const replyTo = ownReplyTo ?? usualReplyTo
   const answersTo = replyTo === undefined ? null : readMailbox(replyTo)
   return {
     from: formatMailbox(from),
@@ -38,6 +40,7 @@ export function writeMail(
     subject: message.subject ?? '',
     html: message.html,
     text: message.text,
+    attachments: attachments.map(({ content, ...one }) => ({ ...one, base64: content.toString('base64') })),
   }
 }
 

@@ -51,7 +51,7 @@ export const postmark = httpProvider({
   write(message, { settings, secret, baseUrl: url }) {
     const mail = writeMail(message, settings)
     if (mail === null) return NO_ADDRESS
-    const { from, to, replyTo, headers, subject, html, text } = mail
+    const { from, to, replyTo, headers, subject, html, text, attachments } = mail
     // Without the last header, Postmark would write its own Message-ID.
     const all = { ...headers, 'X-PM-KeepID': 'true' }
     return {
@@ -71,6 +71,14 @@ export const postmark = httpProvider({
         Headers: Object.entries(all).map(([Name, Value]) => ({ Name, Value })),
         Metadata: { [MESSAGE_FIELD]: message.messageId },
         MessageStream: settings.messageStream,
+        ...(attachments.length > 0 && {
+          Attachments: attachments.map(({ filename, contentType, contentId, base64 }) => ({
+            Name: filename,
+            ContentType: contentType,
+            Content: base64,
+            ...(contentId !== null && { ContentID: `cid:${contentId}` }),
+          })),
+        }),
       }),
     }
   },

@@ -25,7 +25,7 @@ export const resend = httpProvider({
   write(message, { settings, secret, baseUrl: url }) {
     const mail = writeMail(message, settings)
     if (mail === null) return NO_ADDRESS
-    const { from, to, replyTo, headers, subject, html, text } = mail
+    const { from, to, replyTo, headers, subject, html, text, attachments } = mail
     return {
       url: `${url}/emails`,
       headers: {
@@ -41,6 +41,14 @@ export const resend = httpProvider({
         text,
         reply_to: replyTo,
         headers,
+        ...(attachments.length > 0 && {
+          attachments: attachments.map(({ filename, contentType, contentId, base64 }) => ({
+            filename,
+            content: base64,
+            content_type: contentType,
+            ...(contentId !== null && { content_id: contentId }),
+          })),
+        }),
         tags: [{ name: MESSAGE_TAG, value: message.messageId }],
       }),
     }

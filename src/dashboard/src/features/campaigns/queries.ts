@@ -20,6 +20,7 @@ export const ENROLMENT_STATES = [
   'merged',
 ] as const satisfies readonly EnrolmentState[]
 
+/** Of messages of campaigns. */
 export const MESSAGE_STATES = [
   'claimed',
   'sent',

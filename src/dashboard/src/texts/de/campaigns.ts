@@ -157,7 +157,9 @@ export const texts: typeof english = {
 
   channel: 'Kanal',
   channels: { email: 'E-Mail', sms: 'SMS', whatsapp: 'WhatsApp', push: 'Push', webhook: 'Webhook' },
+  sendCall: 'Sendeaufruf',
   messageStates: {
+    queued: 'Wartet',
     claimed: 'In Arbeit',
     sent: 'Gesendet',
     delivered: 'Zugestellt',
@@ -177,6 +179,7 @@ export const texts: typeof english = {
     ended: 'Teilnahme war beendet',
     template_failed: 'Vorlage fehlerhaft',
     provider_refused: 'vom Anbieter abgelehnt',
+    expired: 'Frist abgelaufen',
     gave_up: 'nach vielen Versuchen aufgegeben',
   },
   when: 'Wann',

@@ -1,6 +1,7 @@
 import type { ErrorTexts } from '../error-texts.ts'
 import { analytics } from './errors/analytics.ts'
 import { businesses } from './errors/businesses.ts'
+import { calls } from './errors/calls.ts'
 import { campaigns } from './errors/campaigns.ts'
 import { channels } from './errors/channels.ts'
 import { contacts } from './errors/contacts.ts'
@@ -44,6 +45,7 @@ export const texts: ErrorTexts = {
     ...businesses,
     ...contacts,
     ...segments,
+    ...calls,
     ...campaigns,
     ...templates,
     ...topics,

@@ -198,6 +198,7 @@ export const texts: typeof english = {
     'campaign.resume': 'Kampagne fortgesetzt',
     'campaign.archive': 'Kampagne archiviert',
     'campaign.delete': 'Kampagne gelöscht',
+    'message.erase': 'Nachrichten an eine Adresse gelöscht',
     'message.settle': 'Ausgang einer Nachricht festgelegt',
     'contact.confirmation': 'Um Bestätigung gebeten',
     'contact.consent': 'Einwilligung geändert',

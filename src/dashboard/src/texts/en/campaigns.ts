@@ -154,7 +154,9 @@ export const texts = {
 
   channel: 'Channel',
   channels: { email: 'Email', sms: 'SMS', whatsapp: 'WhatsApp', push: 'Push', webhook: 'Webhook' },
+  sendCall: 'Send call',
   messageStates: {
+    queued: 'Waiting',
     claimed: 'Being sent',
     sent: 'Sent',
     delivered: 'Delivered',
@@ -174,6 +176,7 @@ export const texts = {
     ended: 'enrolment had ended',
     template_failed: 'template failed',
     provider_refused: 'provider refused it',
+    expired: 'expired',
     gave_up: 'given up after many attempts',
   },
   when: 'When',

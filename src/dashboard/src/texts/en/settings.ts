@@ -195,6 +195,7 @@ export const texts = {
     'campaign.resume': 'Campaign resumed',
     'campaign.archive': 'Campaign archived',
     'campaign.delete': 'Campaign deleted',
+    'message.erase': 'Messages to an address erased',
     'message.settle': 'Message settled',
     'contact.confirmation': 'Confirmation requested',
     'contact.consent': 'Consent changed',

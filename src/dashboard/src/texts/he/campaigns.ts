@@ -153,7 +153,9 @@ export const texts: typeof english = {
 
   channel: 'ערוץ',
   channels: { email: 'דוא״ל', sms: 'SMS', whatsapp: 'WhatsApp', push: 'דחיפה', webhook: 'Webhook' },
+  sendCall: 'קריאת שליחה',
   messageStates: {
+    queued: 'ממתינה',
     claimed: 'בשליחה',
     sent: 'נשלחה',
     delivered: 'נמסרה',
@@ -173,6 +175,7 @@ export const texts: typeof english = {
     ended: 'הרישום כבר הסתיים',
     template_failed: 'התבנית נכשלה',
     provider_refused: 'הספק סירב',
+    expired: 'פג תוקף',
     gave_up: 'ויתרנו אחרי ניסיונות רבים',
   },
   when: 'מתי',

@@ -193,6 +193,7 @@ export const texts: typeof english = {
     'campaign.resume': 'קמפיין חודש',
     'campaign.archive': 'קמפיין הועבר לארכיון',
     'campaign.delete': 'קמפיין נמחק',
+    'message.erase': 'הודעות לכתובת נמחקו',
     'message.settle': 'תוצאת הודעה נקבעה',
     'contact.confirmation': 'התבקש אישור הרשמה',
     'contact.consent': 'ההסכמה שונתה',

@@ -54,7 +54,7 @@ export function MessageDialog({ businessId, messageId, onClose }: MessageDialogP
 function Facts({ businessId, message }: { businessId: string; message: Message }) {
   const texts = textsOf('campaigns')
   const { contactId, state, reason, detail, to, provider } = message
-  const contact = (
+  const contact = contactId !== null && (
     <Link to="/dashboard/b/$businessId/contacts/$contactId" params={{ businessId, contactId }}>
       {texts.openContact}
     </Link>

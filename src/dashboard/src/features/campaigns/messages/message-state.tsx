@@ -3,6 +3,7 @@ import { textsOf } from '../../../texts/index.ts'
 import type { MessageState } from '../queries.ts'
 
 const KINDS: Record<MessageState, BadgeKind> = {
+  queued: 'accent',
   claimed: 'accent',
   sent: 'good',
   delivered: 'good',

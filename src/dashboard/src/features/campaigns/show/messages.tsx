@@ -66,7 +66,7 @@ function columnsOf(businessId: string, campaign: Campaign, speaker: StepSpeaker)
       header: texts.step,
       width: 'minmax(120px, 2fr)',
       isSecondary: true,
-      cell: ({ stepId }) => <Sentence parts={describeStepOf(campaign.steps, stepId, speaker)} />,
+      cell: ({ stepId }) => stepId !== null && <Sentence parts={describeStepOf(campaign.steps, stepId, speaker)} />,
     },
     {
       key: 'reason',

@@ -54,16 +54,19 @@ function columnsOf(businessId: string, names: Detail['campaignNames']): Column<M
       key: 'campaign',
       header: texts.name,
       width: 'minmax(110px, 2fr)',
-      cell: ({ campaignId }) => (
-        <Link
-          to="/dashboard/b/$businessId/campaigns/$campaignId"
-          params={{ businessId, campaignId }}
-          tabIndex={-1}
-          className="foreign"
-        >
-          {names[campaignId] ?? campaignId}
-        </Link>
-      ),
+      cell: ({ campaignId }) =>
+        campaignId === null ? (
+          texts.sendCall
+        ) : (
+          <Link
+            to="/dashboard/b/$businessId/campaigns/$campaignId"
+            params={{ businessId, campaignId }}
+            tabIndex={-1}
+            className="foreign"
+          >
+            {names[campaignId] ?? campaignId}
+          </Link>
+        ),
     },
     {
       key: 'state',

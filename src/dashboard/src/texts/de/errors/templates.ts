@@ -28,5 +28,7 @@ export const templates: TextsOf<typeof TEMPLATE_FAULTS> = {
   mjml_letters: '<{value}> muss kleingeschrieben sein',
   mjml_bodies: 'Hat mehr als einen mj-body, von denen einer verloren geht',
   mjml_open: '<{value}> steht in einem Text: Schließen Sie das Element davor',
+  reads_data: 'Liest Daten, die nur ein Sendeaufruf hat',
+  data_in_use: 'Darf keine Daten lesen, die nur ein Sendeaufruf hat: wird verwendet von {names}',
   of_template_for: 'Gehört zu einer Vorlage für {channel}',
 }

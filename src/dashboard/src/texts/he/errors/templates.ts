@@ -29,5 +29,7 @@ export const templates: TextsOf<typeof TEMPLATE_FAULTS> = {
   mjml_letters: 'יש לכתוב את \u2066<{value}>\u2069 באותיות קטנות',
   mjml_bodies: 'יש יותר מ־\u2066mj-body\u2069 אחד, ואחד מהם אובד',
   mjml_open: '\u2066<{value}>\u2069 נמצא בתוך טקסט: יש לסגור את האלמנט שלפניו',
+  reads_data: 'קורא נתונים שקיימים רק בקריאת שליחה',
+  data_in_use: 'לא יכול לקרוא נתונים שקיימים רק בקריאת שליחה: בשימוש של {names}',
   of_template_for: 'שייך לתבנית של {channel}',
 }
