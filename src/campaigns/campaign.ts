@@ -1,4 +1,7 @@
 import { DEFAULT_TRACKING, type Definition } from '../rules/campaigns/definition.ts'
+import { type EnrolPer, keyPathOf } from '../rules/campaigns/enrolment-key.ts'
+import type { WhileActive } from '../rules/campaigns/while-active.ts'
+import type { Goal } from '../rules/campaigns/event-condition.ts'
 import type { EventTrigger } from '../rules/campaigns/event-trigger.ts'
 import type { WebTrigger } from '../rules/campaigns/web-trigger.ts'
 import type { Queryable } from '../stores/postgres.ts'
@@ -26,7 +29,9 @@ export interface ListedCampaign {
   version: number
   trigger: CampaignTrigger
   canEnterAgain: boolean
-  goal: { event: string } | null
+  enrolPer: EnrolPer
+  whileActive: WhileActive
+  goal: Goal | null
 }
 
 /** A campaign as callers see it. */
@@ -43,7 +48,10 @@ export function campaignColumns(sql: Queryable) {
       when c.trigger_web is not null then json_strip_nulls(json_build_object('web', c.trigger_web, 'where', c.trigger_where))
       else json_build_object('segment', c.trigger_segment, 'on', c.trigger_on) end as trigger, c.trigger_at as "triggerAt",
     c.can_enter_again as "canEnterAgain",
-    case when c.goal_event is not null then json_build_object('event', c.goal_event) end as goal`
+    case when c.enrol_per is null then '"contact"' else json_build_object('property', c.enrol_per) end as "enrolPer",
+    coalesce(c.while_active, 'ignore') as "whileActive",
+    case when c.goal_event is not null then json_strip_nulls(json_build_object('event', c.goal_event, 'where', c.goal_where,
+      'sameKey', c.goal_key)) end as goal`
 }
 
 export function showCampaign<Shown extends ListedCampaign>({ triggerAt, ...shown }: CampaignRow<Shown>) {
@@ -71,3 +79,14 @@ export function triggerColumns(trigger: CampaignTrigger) {
 
 /** Definition of a campaign without steps. */
 export const NO_DEFINITION: Definition = { steps: [], caps: [], holdOut: 0, tracking: DEFAULT_TRACKING }
+
+/** What a campaign enrols for, and its goal, as columns of `campaigns`, with JSON as text. */
+export function keyColumns({ enrolPer, whileActive, goal }: Pick<ListedCampaign, 'enrolPer' | 'whileActive' | 'goal'>) {
+  return {
+    enrolPer: keyPathOf(enrolPer),
+    whileActive: whileActive === 'ignore' ? null : whileActive,
+    goalEvent: goal?.event ?? null,
+    goalWhere: goal?.where === undefined ? null : JSON.stringify(goal.where),
+    goalKey: goal?.sameKey === undefined ? null : JSON.stringify(goal.sameKey),
+  }
+}

@@ -1,6 +1,7 @@
 /** Finds the faults that prevent the publishing of a campaign (campaigns, "Publish"). */
 import type { MessageChannel } from '../rules/messages/message-channel.ts'
 import { checkDefinition } from '../rules/campaigns/check-definition.ts'
+import { hasWhere } from '../rules/campaigns/event-condition.ts'
 import { walkSteps } from '../rules/campaigns/walk-steps.ts'
 import { type Fault, faultOf } from '../rules/faults.ts'
 import { type Definitions, loadDefinitions, rulesOf } from '../segments/load-definitions.ts'
@@ -27,14 +28,17 @@ export async function checkPublish(
   return [
     ...checkTrigger({ trigger, goal }, definitions),
     ...checkEntry({ trigger, canEnterAgain }),
-    ...checkDefinition({ steps }, { goalEvent: goal?.event ?? null, rules }),
+    ...checkDefinition({ steps }, { goal, rules }),
     ...(await checkTemplates(tx, businessId, sends)),
     ...(await checkSenders(tx, { businessId, senders, secretsKey }, sends)),
   ]
 }
 
 function checkTrigger({ trigger, goal }: Pick<Checked, 'trigger' | 'goal'>, { segments }: Definitions): Fault[] {
-  if ('event' in trigger) return goal?.event === trigger.event ? [faultOf('goal.event', 'not_the_trigger')] : []
+  if ('event' in trigger) {
+    const isSame = goal?.event === trigger.event && !(hasWhere(goal) && hasWhere(trigger))
+    return isSame ? [faultOf('goal.event', 'not_the_trigger')] : []
+  }
   if ('web' in trigger) return []
   return segments.some(({ id }) => id === trigger.segment) ? [] : [faultOf('trigger.segment', 'segment_of_business')]
 }

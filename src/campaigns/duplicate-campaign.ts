@@ -13,10 +13,13 @@ export async function duplicateCampaign(
   return await inTransaction(sql, async (tx) => {
     const original = await readCampaign(tx, change.businessId, campaignId)
     if (original === null) return { kind: 'not_found' }
-    const { name, trigger, canEnterAgain, goal, steps, caps, holdOut, tracking, quietHours, senders } = original
+    const { name, trigger, canEnterAgain, enrolPer, whileActive, goal, ...defined } = original
+    const { steps, caps, holdOut, tracking, quietHours, senders } = defined
     const own = { ...(quietHours !== undefined && { quietHours }), ...(senders !== undefined && { senders }) }
     const definition = { steps, caps, holdOut, tracking, ...own }
-    const copy = { name: nameCopy(name), trigger, canEnterAgain, goalEvent: goal?.event ?? null, definition }
+    const { event: goalEvent = null, ...goalConditions } = goal ?? {}
+    const entering = { canEnterAgain, enrolPer, whileActive }
+    const copy = { name: nameCopy(name), trigger, ...entering, goalEvent, goalConditions, definition }
     const entry = { action: 'campaign.duplicate', details: { original: campaignId } }
     return await insertCampaign(tx, change, copy, entry)
   })

@@ -1,5 +1,8 @@
 /** Explains why a campaign acted on a contact as it did, and what it waits for (campaigns, "Reading"). */
 import { resolveContact } from '../contacts/read/resolve-contact.ts'
+import { compileKey, keyPathOf } from '../rules/campaigns/enrolment-key.ts'
+import { compileCondition } from '../rules/campaigns/event-condition.ts'
+import { MAX_REMEMBERED } from '../rules/limits.ts'
 import { compileTrigger } from '../rules/campaigns/event-trigger.ts'
 import {
   type NotEntered,
@@ -33,6 +36,8 @@ export interface ExplainedTrigger {
   event: string | null
   /** ISO 8601 UTC: the event's `occurredAt`. */
   at: string
+  /** Null: the campaign enrols once for each contact, or the event has no key. */
+  key: string | null
   entered: boolean
   reason: NotEntered | 'chain_too_long' | null
 }
@@ -58,7 +63,7 @@ export async function explainCampaign(
 
 async function findTriggers(
   deps: ReadDeps,
-  { trigger, canEnterAgain }: Campaign,
+  { trigger, canEnterAgain, enrolPer, goal }: Campaign,
   { contactIds, ...one }: ContactInCampaign & { contactIds: string[] },
 ): Promise<ExplainedTrigger[] | 'unavailable'> {
   if ('web' in trigger) return listEntries(await readEnrolments(deps.sql, one), trigger.web)
@@ -69,16 +74,20 @@ async function findTriggers(
   if (page === 'unavailable' || page === 'invalid_cursor') return 'unavailable'
   // Read after the events, so that the enrolments of events that enrolled the contact are there.
   const enrolments = await readEnrolments(deps.sql, one)
+  const keyPath = keyPathOf(enrolPer)
   const past = {
     triggerTest: compileTrigger(trigger),
+    readKey: keyPath === null ? null : compileKey(keyPath),
+    ownGoal: goal?.event === event ? compileCondition(goal, keyPath) : null,
     canEnterAgain,
     enrolments,
+    elsewhere: keyPath === null ? [] : await readElsewhere(deps.sql, one),
     ...(await readStatusChanges(deps.sql, one)),
   }
   const outcomes = explainTriggers(page.events.map(pastEvent), past)
   return page.events.map(({ occurredAt }, index) => {
-    const { entered = false, reason = null } = outcomes[index] ?? {}
-    return { event, at: occurredAt, entered, reason }
+    const { key = null, entered = false, reason = null } = outcomes[index] ?? {}
+    return { event, at: occurredAt, key, entered, reason }
   })
 }
 
@@ -88,7 +97,7 @@ const listEntries = (enrolments: readonly PastEnrolment[], event: string): Expla
     .map(({ enrolledAt }) => enrolledAt)
     .toSorted((one, other) => other - one)
     .slice(0, MAX_EXPLAINED)
-    .map((at) => ({ event, at: new Date(at).toISOString(), entered: true, reason: null }))
+    .map((at) => ({ event, at: new Date(at).toISOString(), key: null, entered: true, reason: null }))
 
 async function readRefusal(
   sql: Sql,
@@ -100,6 +109,7 @@ async function readRefusal(
   return rows.map(({ at }) => ({
     event: null,
     at: new Date(at).toISOString(),
+    key: null,
     entered: false,
     reason: 'chain_too_long' as const,
   }))
@@ -124,12 +134,24 @@ function pastEvent({
   }
 }
 
-/** All enrolments of a contact in the campaign: at most 1,000. */
+/** All enrolments of a contact in the campaign: at most 1,000 without keys, and the newest 10,000 with keys. */
 async function readEnrolments(
   sql: Sql,
   { businessId, campaignId, contactId }: ContactInCampaign,
 ): Promise<PastEnrolment[]> {
   return sql<PastEnrolment[]>`
-    select enrolled_at as "enrolledAt", received_at as "receivedAt", ended_at as "endedAt" from enrolments
-    where business_id = ${businessId} and contact_id = ${contactId} and campaign_id = ${campaignId}`
+    select enrolled_at as "enrolledAt", received_at as "receivedAt", ended_at as "endedAt", key from enrolments
+    where business_id = ${businessId} and contact_id = ${contactId} and campaign_id = ${campaignId}
+    order by id desc limit ${MAX_REMEMBERED}`
+}
+
+/** The newest enrolments with keys in other campaigns. */
+async function readElsewhere(
+  sql: Sql,
+  { businessId, campaignId, contactId }: ContactInCampaign,
+): Promise<PastEnrolment[]> {
+  return sql<PastEnrolment[]>`
+    select enrolled_at as "enrolledAt", received_at as "receivedAt", ended_at as "endedAt", key from keyed_enrolments
+    where business_id = ${businessId} and contact_id = ${contactId} and campaign_id <> ${campaignId}
+    order by id desc limit ${MAX_REMEMBERED}`
 }

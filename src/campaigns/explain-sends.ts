@@ -9,6 +9,8 @@ export interface ShownCheck {
   at: string
   dueAt: string
   waited: Omit<CheckedSend['waited'], 'since'> & { since: string }
+  /** Of the enrolment. Null: it has none. */
+  key: string | null
   kind: CheckedSend['kind']
   goal: { event: string; lastAt: string | null } | null
   heldOut: boolean
@@ -39,10 +41,11 @@ export async function explainSends(
   return rows.map(({ checked, ...row }) => ({ ...showMessage(row), checked: showCheck(checked) }))
 }
 
-function showCheck({ goal, goalLastAt, isHeldOut, ...checked }: CheckedSend): ShownCheck {
+function showCheck({ key, goal, goalLastAt, isHeldOut, ...checked }: CheckedSend): ShownCheck {
   const { waited, consent, window } = checked
   return {
     ...checked,
+    key: key ?? null,
     at: isoTime(checked.at),
     dueAt: isoTime(checked.dueAt),
     waited: { ...waited, since: isoTime(waited.since) },

@@ -7,6 +7,7 @@ import type { Queryable, Sql } from '../stores/postgres.ts'
 import { inTransaction } from '../stores/transaction.ts'
 import { beginBroadcast } from './broadcasts.ts'
 import { type Campaign, isBroadcast } from './campaign.ts'
+import { findCrowdedEvent } from './check-conditions.ts'
 import { checkPublish } from './check-publish.ts'
 import { readCampaign } from './list-campaigns.ts'
 import { recordStatus } from './status-changes.ts'
@@ -15,6 +16,7 @@ type PublishOutcome =
   | { kind: 'published'; campaign: Campaign }
   | { kind: 'faults'; faults: Fault[] }
   | { kind: 'locked' }
+  | { kind: 'too_many_conditions'; reason: Fault }
   | { kind: 'not_found' }
 
 interface PublishDeps {
@@ -54,6 +56,8 @@ export async function publishIn(
     ...(await checkWebCampaigns(tx, businessId, campaign)),
   ]
   if (faults.length > 0) return { kind: 'faults', faults }
+  const crowded = await findCrowdedEvent(tx, businessId, campaign)
+  if (crowded !== null) return { kind: 'too_many_conditions', reason: crowded }
   await tx`
     update campaigns set status = 'published', published_at = now()
     where business_id = ${businessId} and id = ${campaignId}`

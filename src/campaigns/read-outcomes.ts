@@ -8,7 +8,8 @@ import { createDayOf } from '../rules/local-days.ts'
 import type { ClickHouseClient } from '../stores/clickhouse.ts'
 import type { Sql } from '../stores/postgres.ts'
 import { nullOnTimeout } from '../timeline/reading/select-within-limits.ts'
-import { type Earning, readRevenue } from './read-revenue.ts'
+import { type KeyedEarning, type RevenueKeys, readKeyedRevenue, readSpans } from './read-keyed-revenue.ts'
+import { type Revenue, readRevenue } from './read-revenue.ts'
 
 export interface Outcome {
   enrolled: number
@@ -33,6 +34,8 @@ export interface OutcomeQuery {
   businessId: string
   campaignId: string
   timezone: string
+  /** Null: the campaign enrols once for each contact. */
+  keys: RevenueKeys | null
   /** Instants of the enrolments, in epoch milliseconds, both included. Null: any. */
   from: number | null
   to: number | null
@@ -117,6 +120,7 @@ interface Enrolment {
   contactId: string
   /** Ids of the contact, including contacts that were merged into it. Null unless the enrolment is converted. */
   ids: string[] | null
+  key: string | null
   version: number | null
   enrolledAt: number
   endedAt: number | null
@@ -128,7 +132,7 @@ async function readEarned(
   dayOf: (at: number) => string,
   signal: AbortSignal,
 ): Promise<Earned> {
-  const { businessId, campaignId } = query
+  const { campaignId } = query
   const holdOuts = await listHoldOuts(sql, query)
   const byDay = new Map<string, Sums>()
   const groups = [newGroup(), newGroup()] as const
@@ -136,16 +140,16 @@ async function readEarned(
   for (;;) {
     signal.throwIfAborted()
     const page: Enrolment[] = await listEnrolments(sql, query, { after, isEach: holdOuts.size > 0 })
-    const earning: (Earning & { day: string; group: Group | null })[] = []
-    for (const { contactId, ids, version, enrolledAt: from, endedAt: to } of page) {
+    const earning: (KeyedEarning & { day: string; group: Group | null })[] = []
+    for (const { id, contactId, ids, key, version, enrolledAt: from, endedAt: to } of page) {
       const holdOut = version === null ? undefined : holdOuts.get(version)
       const group = holdOut === undefined ? null : groups[isHeldOut({ contactId, campaignId, holdOut }) ? 0 : 1]
       if (group) group.enrolled += 1
       if (ids === null || to === null) continue
       if (group) group.converted += 1
-      earning.push({ ids, from, to, day: dayOf(from), group })
+      earning.push({ id, contactId, key, ids, from, to, day: dayOf(from), group })
     }
-    for (const { place, currency, amount } of await readRevenue(clickhouse, { businessId, earning }, signal)) {
+    for (const { place, currency, amount } of await readEarnings({ sql, clickhouse }, query, earning, signal)) {
       const { day, group } = earning[place]!
       const sums = byDay.get(day) ?? new Map<string, string>()
       byDay.set(day, sums)
@@ -158,6 +162,17 @@ async function readEarned(
   }
   const [heldOut, others] = groups.map((group) => outcomeOf(group, group.sums)) as [Outcome, Outcome]
   return { byDay, holdOut: holdOuts.size === 0 ? null : { heldOut, others } }
+}
+
+async function readEarnings(
+  { sql, clickhouse }: { sql: Sql; clickhouse: ClickHouseClient },
+  { businessId, campaignId, keys }: OutcomeQuery,
+  earning: readonly KeyedEarning[],
+  signal: AbortSignal,
+): Promise<Revenue[]> {
+  if (keys === null) return await readRevenue(clickhouse, { businessId, earning }, signal)
+  const spans = keys.path === null ? await readSpans(sql, { businessId, campaignId }, earning) : []
+  return await readKeyedRevenue(clickhouse, { businessId, keys, earning, spans }, signal)
 }
 
 type Group = Counts & { sums: Sums }
@@ -178,7 +193,7 @@ async function listEnrolments(
   { after, isEach }: { after: string | null; isEach: boolean },
 ): Promise<Enrolment[]> {
   return await sql<Enrolment[]>`
-    select e.id, e.contact_id as "contactId", e.version, e.enrolled_at as "enrolledAt", e.ended_at as "endedAt",
+    select e.id, e.contact_id as "contactId", e.key, e.version, e.enrolled_at as "enrolledAt", e.ended_at as "endedAt",
       case when e.state = 'converted' then to_json(e.contact_id || array(
         select m.id from contacts m where m.business_id = e.business_id and m.merged_into = e.contact_id
       )) end as ids

@@ -5,6 +5,7 @@ import type { MessageReason, SkippedReason } from '../rules/messages/message-rea
 import { type BroadcastProgress, readBroadcast } from './broadcasts.ts'
 import type { Campaign } from './campaign.ts'
 import { type Outcomes, readOutcomes } from './read-outcomes.ts'
+import { keysOf } from './read-keyed-revenue.ts'
 import { ENROLMENT_STATES, type EnrolmentStateName } from './list-enrolments.ts'
 
 /** A message counts in its latest state and, beside that, in `opened` and `clicked`. */
@@ -19,6 +20,8 @@ export type SendCounts = Record<
 }
 
 export interface Report extends Outcomes {
+  /** Number of contacts that these enrolments are of. */
+  contacts: number
   /** By state, and in all. */
   enrolments: Record<EnrolmentStateName, number> & { enrolled: number }
   /** Share of converted enrolments. Null without enrolments. */
@@ -48,17 +51,18 @@ export async function readReport(
     countSends(sql, businessId, campaignId, range),
     countWaiting(sql, businessId, campaignId, range),
     readBroadcast(sql, { businessId, campaignId }),
-    readOutcomes({ sql, clickhouse }, { businessId, campaignId, timezone, ...range }),
+    readOutcomes({ sql, clickhouse }, { businessId, campaignId, timezone, keys: keysOf(campaign), ...range }),
   ])
   const countsOf = (stepId: string): SendCounts => {
     const counts = sends.get(stepId) ?? noSends()
     return { ...counts, entered: counts.entered + (waiting.get(stepId) ?? 0) }
   }
-  const { enrolled, converted } = enrolments
+  const { enrolled, converted } = enrolments.byState
   const present = walkSteps(campaign.steps).flatMap(({ step }) => (step.type === 'send' ? [step.id] : []))
   const ids = [...new Set([...present, ...[...sends.keys()].toSorted()])]
   return {
-    enrolments,
+    contacts: enrolments.contacts,
+    enrolments: enrolments.byState,
     conversionRate: enrolled === 0 ? null : converted / enrolled,
     steps: ids.map((stepId) => ({ stepId, ...countsOf(stepId) })),
     broadcast,
@@ -71,19 +75,22 @@ async function countEnrolments(
   businessId: string,
   campaignId: string,
   { from, to }: ReportRange,
-): Promise<Report['enrolments']> {
-  const rows = await sql<{ state: EnrolmentStateName; many: number }[]>`
-    select state, count(*)::int as many
+): Promise<{ contacts: number; byState: Report['enrolments'] }> {
+  const rows = await sql<{ state: EnrolmentStateName | null; many: number; contacts: number }[]>`
+    select state, count(*)::int as many, (count(distinct person) + count(*) filter (where person is null))::int as contacts
     from (
-      select state, enrolled_at from enrolments where business_id = ${businessId} and campaign_id = ${campaignId}
+      select state, enrolled_at, contact_id as person from enrolments
+      where business_id = ${businessId} and campaign_id = ${campaignId}
       union all
-      select state, enrolled_at from erased_enrolments where business_id = ${businessId} and campaign_id = ${campaignId}
+      select state, enrolled_at, person from erased_enrolments
+      where business_id = ${businessId} and campaign_id = ${campaignId}
     ) every
     where (${from}::bigint is null or enrolled_at >= ${from}) and (${to}::bigint is null or enrolled_at <= ${to})
-    group by state`
+    group by grouping sets ((), (state))`
   const count = (state: EnrolmentStateName) => rows.find((row) => row.state === state)?.many ?? 0
   const counted = Object.fromEntries(ENROLMENT_STATES.map((state) => [state, count(state)])) as Report['enrolments']
-  return { ...counted, enrolled: rows.reduce((sum, { many }) => sum + many, 0) }
+  const all = rows.find(({ state }) => state === null)
+  return { contacts: all?.contacts ?? 0, byState: { ...counted, enrolled: all?.many ?? 0 } }
 }
 
 async function countSends(

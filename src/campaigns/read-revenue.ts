@@ -11,7 +11,7 @@ export interface Earning {
   to: number
 }
 
-interface Revenue {
+export interface Revenue {
   /** Position of the period in the list. */
   place: number
   currency: string
@@ -20,7 +20,7 @@ interface Revenue {
 }
 
 /** Maximum number of ids in one query, because ClickHouse parses its text before running it. */
-const MAX_IDS = 2000
+export const MAX_IDS = 2000
 
 /** Contacts without an entry have no revenue. */
 export async function readRevenue(

@@ -227,7 +227,7 @@ function* listMessages(
   const moves = simulate({
     campaignId: campaign.campaignId,
     definition: { steps, caps: [], quietHours: null, holdOut: 0, tracking: { opens: false, clicks: false } },
-    goalEvent: null,
+    goal: null,
     contact: walker,
     from,
     answers: [],

@@ -1,7 +1,8 @@
 /** Stores the versions of a campaign's definition. */
 import type { Definition } from '../rules/campaigns/definition.ts'
-import type { StepType } from '../rules/campaigns/steps.ts'
-import { valuesIn, valuesOf } from '../rules/campaigns/walk-steps.ts'
+import { type EventCondition, isConditional } from '../rules/campaigns/event-condition.ts'
+import type { Step, StepType, WaitForStep } from '../rules/campaigns/steps.ts'
+import { walkSteps } from '../rules/campaigns/walk-steps.ts'
 import type { Queryable } from '../stores/postgres.ts'
 
 /** Per campaign: each change of a published campaign makes a version. */
@@ -20,15 +21,16 @@ export async function storeVersion(
   definition: Definition,
 ): Promise<void> {
   const [first] = definition.steps
-  const awaited = valuesIn(definition.steps, 'event')
+  const conditions = conditionsIn(definition.steps)
   await tx`
-    insert into campaign_versions (business_id, campaign_id, version, definition, first_step, first_listens_for, listens_for)
+    insert into campaign_versions (business_id, campaign_id, version, definition, first_step, first_listens_for, listens_for, waits)
     values (${businessId}, ${campaignId}, ${version}, ${JSON.stringify(definition)}::text::jsonb, ${first?.id ?? null},
-      ${(first && valuesOf(first, 'event')[0]) ?? null},
-      array(select json_array_elements_text(${JSON.stringify([...new Set(awaited)])}::text::json)))
+      ${first?.type === 'wait_for' && !isConditional(first) ? first.event : null},
+      array(select json_array_elements_text(${JSON.stringify(namesAwaitedIn(definition.steps))}::text::json)),
+      ${conditions.length === 0 ? null : JSON.stringify(conditions)}::text::json)
     on conflict (business_id, campaign_id, version) do update set
       definition = excluded.definition, first_step = excluded.first_step, first_listens_for = excluded.first_listens_for,
-      listens_for = excluded.listens_for, created_at = excluded.created_at`
+      listens_for = excluded.listens_for, waits = excluded.waits, created_at = excluded.created_at`
 }
 
 /** Returns null when there is none. */
@@ -55,3 +57,22 @@ export async function listEarlierSteps(
       and jsonb_typeof(step) = 'object' and step ? 'id' and step ? 'type'`
   return new Map(rows.map(({ id, type }) => [id, type]))
 }
+
+const waitsIn = (steps: readonly Step[]): WaitForStep[] =>
+  walkSteps(steps).flatMap(({ step }) => (step.type === 'wait_for' ? [step] : []))
+
+/** The events that steps wait for, whatever these say. */
+export const namesAwaitedIn = (steps: readonly Step[]): string[] => [
+  ...new Set(waitsIn(steps).flatMap((step) => (isConditional(step) ? [] : [step.event]))),
+]
+
+/** As `campaign_versions.waits` has them. */
+const conditionsIn = (steps: readonly Step[]): (EventCondition & { step: string })[] =>
+  waitsIn(steps)
+    .filter(isConditional)
+    .map(({ id, event, where, sameKey }) => ({
+      step: id,
+      event,
+      ...(where && { where }),
+      ...(sameKey !== undefined && { sameKey }),
+    }))

@@ -11,7 +11,15 @@ import {
   type VisitorLink,
 } from './state.ts'
 import type { Channel, FieldType, IdentityKind, ProfileField, Touch } from './events/facts.ts'
-import type { AppliedStep, Chain, EnrolmentStart, AwaitedEvent, TriggerEvent } from './campaigns/campaign-changes.ts'
+import type {
+  AppliedStep,
+  AwaitedEvent,
+  Chain,
+  EnrolmentStart,
+  FollowedTrigger,
+  GoalTime,
+  TriggerEvent,
+} from './campaigns/campaign-changes.ts'
 import type { LinkStep, VisitorChange } from './visitors/visitor-changes.ts'
 import type { MessageEvent } from './messages/message-event.ts'
 import { type ContactDelta, emptyDelta } from './contact-delta.ts'
@@ -142,6 +150,10 @@ export interface Changes {
   endedEnrolments: Map<string, { businessId: string; enrolment: EnrolmentState }>
   /** First steps of the new enrolments that have steps, by enrolment. */
   firstSteps: Map<string, EnrolmentStart>
+  /** In the order in which they were decided. */
+  followedTriggers: FollowedTrigger[]
+  /** By contact, campaign and key. */
+  goalTimes: Map<string, GoalTime>
   appliedSteps: AppliedStep[]
   /** Events that a step may wait for, by contact and event. */
   awaitedEvents: Map<string, AwaitedEvent>
@@ -212,6 +224,8 @@ export function emptyChanges(): Changes {
     newEnrolments: new Map(),
     endedEnrolments: new Map(),
     firstSteps: new Map(),
+    followedTriggers: [],
+    goalTimes: new Map(),
     appliedSteps: [],
     awaitedEvents: new Map(),
     messageEvents: [],

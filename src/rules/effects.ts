@@ -5,15 +5,15 @@ export interface Effects {
   /** Ids of segments. */
   entered: string[]
   left: string[]
-  enrolled: { campaignId: string; state: EnrolmentState['state'] }[]
-  ended: { campaignId: string; state: EnrolmentEnd }[]
+  enrolled: { campaignId: string; key: string | null; state: EnrolmentState['state'] }[]
+  ended: { campaignId: string; key: string | null; state: EnrolmentEnd }[]
 }
 
 /** One effect, as the rules record it. */
 export type NotedEffect = { contactId: string } & (
   | { kind: 'entered' | 'left'; segmentId: string }
-  | { kind: 'enrolled'; campaignId: string; state: EnrolmentState['state'] }
-  | { kind: 'ended'; campaignId: string; state: EnrolmentEnd }
+  | { kind: 'enrolled'; campaignId: string; key: string | null; state: EnrolmentState['state'] }
+  | { kind: 'ended'; campaignId: string; key: string | null; state: EnrolmentEnd }
 )
 
 /**
@@ -26,9 +26,13 @@ export function collectEffects(noted: NotedEffect[], ours: string, survivorOf: (
   const moved = new Map<string, 'entered' | 'left'>()
   for (const { contactId, ...effect } of noted) {
     if (survivorOf(contactId) !== ours) continue
-    if (effect.kind === 'ended') effects.ended.push({ campaignId: effect.campaignId, state: effect.state })
-    else if (effect.kind === 'enrolled') effects.enrolled.push({ campaignId: effect.campaignId, state: effect.state })
-    else if (contactId === ours) {
+    if (effect.kind === 'ended') {
+      const { campaignId, key, state } = effect
+      effects.ended.push({ campaignId, key, state })
+    } else if (effect.kind === 'enrolled') {
+      const { campaignId, key, state } = effect
+      effects.enrolled.push({ campaignId, key, state })
+    } else if (contactId === ours) {
       const before = moved.get(effect.segmentId)
       if (before === undefined || before === effect.kind) moved.set(effect.segmentId, effect.kind)
       else moved.delete(effect.segmentId)

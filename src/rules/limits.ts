@@ -15,7 +15,15 @@ export const MAX_OF_A_KIND = 100
 export const MAX_IDENTITIES = 1000
 /** Cleared keys that have no field. The same as in the SQL function `unite_traits`. */
 export const MAX_CLEARED = 1000
+/** Of enrolments with keys, only active ones count. */
 export const MAX_ENROLMENTS = 1000
+export const countEnrolments = ({ enrolments }: Pick<ContactState, 'enrolments'>): number =>
+  enrolments.filter(({ key, state }) => key === null || state === 'active').length
+/** Active enrolments with keys: in one campaign, and in all. A merge may exceed both. */
+export const MAX_ACTIVE_IN_CAMPAIGN = 100
+export const MAX_ACTIVE_WITH_KEYS = 500
+/** Ended enrolments with keys of a contact that are remembered. The same as in the SQL function `load_keys`. */
+export const MAX_REMEMBERED = 10_000
 export const MAX_ENROLMENTS_OF_AN_EVENT = 20
 /** Once a chain has this many enrolments, update steps start no more in it. */
 export const MAX_CHAIN = 10

@@ -4,6 +4,9 @@
  */
 import type { Channel, ConversionType, FieldType, IdentityKind, Profile } from './events/facts.ts'
 import type { ContactIdentity, Statistic, StoredConsent } from './contact-parts.ts'
+import type { KeyReader } from './campaigns/enrolment-key.ts'
+import type { WhileActive } from './campaigns/while-active.ts'
+import type { CompiledCondition, EventCondition } from './campaigns/event-condition.ts'
 import type { TriggerTest } from './campaigns/event-trigger.ts'
 import type { WebTest, WebTriggerName } from './campaigns/web-trigger.ts'
 import { ScopedMap } from './scoped-map.ts'
@@ -25,6 +28,8 @@ export interface FirstStep {
   id: string
   /** The event that the step waits for, if any. */
   listensFor: string | null
+  /** The step waits for events that meet conditions. */
+  condition?: EventCondition | null
 }
 
 /** A published or paused campaign. */
@@ -47,6 +52,23 @@ export interface Campaign {
   triggerWeb: { name: WebTriggerName; test: WebTest } | null
   goalEvent: string | null
   canEnterAgain: boolean
+  /** Absent: the campaign enrols once for each contact, its goal has no conditions, and trigger events are ignored meanwhile. */
+  keyed?: KeyedCampaign
+}
+
+/** What a campaign has that enrols once for each key, whose goal has conditions, or that follows its trigger events. */
+export interface KeyedCampaign {
+  /** Reads the key of a trigger event. Null: the campaign enrols once for each contact. */
+  readKey: KeyReader | null
+  /** The path of the key. */
+  keyPath: string | null
+  /** Null: every event of the goal's name is the goal. */
+  goal: CompiledCondition | null
+  whileActive: WhileActive
+  /** Where enrolments begin again, by version. */
+  firstSteps: ReadonlyMap<number, FirstStep>
+  /** Epoch milliseconds. */
+  publishedAt: number
 }
 
 /** An ad platform or webhook that receives conversions. */
@@ -73,8 +95,14 @@ export interface BusinessState {
   campaigns: Campaign[]
   /** The events that steps of its campaigns wait for, including those of former versions. */
   awaited: ReadonlySet<string>
+  /** Some goals or steps of its campaigns have conditions on events. */
+  hasConditions: boolean
+  /** The conditions of such steps, by the name of the event. */
+  awaitedConditions: ReadonlyMap<string, readonly CompiledCondition[]>
   /** It has ever published a campaign, so its contacts may have enrolments. */
   isEnrolling: boolean
+  /** It has ever published a campaign with keys, so its contacts may have enrolments with keys. */
+  isKeyed: boolean
   /** Only the active ones. */
   destinations: Destination[]
   pageIdentify: PageIdentify
@@ -100,6 +128,18 @@ export interface EnrolmentState {
   endedAt: number | null
   /** The first enrolment of the chain that this one belongs to. Null when it is the first itself. */
   chain: string | null
+  /** What it is about, such as an order. Null: the contact. */
+  key: string | null
+  /** The key is a text of a page that messages must not contain. Only of new enrolments. */
+  isKeyHidden?: boolean
+}
+
+/** What is remembered of a campaign and a key. */
+export interface PastOfKey {
+  /** Whether an ended enrolment has the key. */
+  wasEntered: boolean
+  /** The last time of the goal, in epoch milliseconds. Null: never. */
+  goalAt: number | null
 }
 
 /**
@@ -124,8 +164,13 @@ export interface ContactState {
   profile: Profile
   /** The fields of the profile that a page filled, as a bit mask (fill-profile.ts). */
   pageFilled: number
-  /** Loaded only if the business has published or paused campaigns. */
+  /** Loaded only if the business has ever published a campaign. Of those with keys, the active ones. */
   enrolments: EnrolmentState[]
+  /**
+   * By `pastKey`, for the keys that the batch names. For a goal whose conditions ignore the key, `ANY_KEY` stands for
+   * it: that is loaded with the contact.
+   */
+  pastOfKeys: Map<string, PastOfKey>
   /** The last time of each goal event of a published campaign. */
   goalLastAt: Map<string, number>
   subscriptions: Partial<Record<Channel, StoredConsent>>
@@ -234,6 +279,7 @@ export interface State {
   mergedInto: Map<string, string>
 }
 
+export const pastKey = (campaignId: string, key: string) => `${campaignId} ${key}`
 export const scopedKey = (businessId: string, key: string) => `${businessId} ${key}`
 export const identityKey = (businessId: string, kind: IdentityKind, value: string) => `${businessId} ${kind} ${value}`
 

@@ -1,6 +1,7 @@
 /** The engine with a clock that the test sets, step by step. */
 import { pino } from 'pino'
 import type { Actor } from '../../src/audit/audit.ts'
+import type { NewCampaign } from '../../src/campaigns/create-campaign.ts'
 import type { CampaignTrigger } from '../../src/campaigns/campaign.ts'
 import { publishCampaign } from '../../src/campaigns/publish-campaign.ts'
 import { draftCampaign } from '../support/campaigns.ts'
@@ -82,7 +83,12 @@ export interface Shop {
   /** Publishes a campaign with these steps, in the form in which callers send them. */
   publish(
     steps: object[],
-    more?: { trigger?: string | CampaignTrigger; goal?: string; canEnterAgain?: boolean } & Record<string, unknown>,
+    more?: {
+      trigger?: string | CampaignTrigger
+      goal?: string
+      canEnterAgain?: boolean
+      keys?: Pick<NewCampaign, 'goalConditions' | 'enrolPer' | 'whileActive'>
+    } & Record<string, unknown>,
   ): Promise<string>
   template(channel?: MessageChannel, text?: string): Promise<string>
   /** Returns all messages, oldest first. */
@@ -107,12 +113,12 @@ export function openShop(
   const { sql } = stack
   const shop: Shop = {
     businessId,
-    async publish(steps, { trigger = 'signup', goal, canEnterAgain = false, ...sent } = {}) {
+    async publish(steps, { trigger = 'signup', goal, canEnterAgain = false, keys = {}, ...sent } = {}) {
       const fields = await listFieldTypes(sql, businessId)
       const read = readDefinition({ steps, ...sent }, { fields, newId: () => crypto.randomUUID() })
       if ('faults' in read) throw new Error(JSON.stringify(read.faults))
       const starts = typeof trigger === 'string' ? { event: trigger } : trigger
-      const drafted = { name: 'c', trigger: starts, goalEvent: goal ?? null, canEnterAgain }
+      const drafted = { name: 'c', trigger: starts, goalEvent: goal ?? null, canEnterAgain, ...keys }
       const campaignId = await draftCampaign(sql, businessId, { ...drafted, definition: read.definition })
       const published = await publishCampaign(
         { ...deps, sql, now: () => clock.now },

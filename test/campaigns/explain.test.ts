@@ -56,6 +56,7 @@ describe('an enrolment', () => {
         at: iso(opens),
         dueAt: iso(opens),
         waited: { stepId: 's', since: iso(due), heldBy: held },
+        key: null,
         kind: 'marketing',
         goal: { event: 'paid', lastAt: null },
         heldOut: false,

@@ -212,7 +212,7 @@ it('has no revenue while ClickHouse is away, and the newest days alone', { timeo
   const campaignId = await publish()
   await track({ event: 'signup', identity: identityOf(1) })
   await track({ event: 'done', identity: identityOf(1) })
-  const query = { businessId: tenant.businessId, campaignId, timezone: ZONE, from: null, to: null }
+  const query = { businessId: tenant.businessId, campaignId, timezone: ZONE, keys: null, from: null, to: null }
   const away = connectClickHouse('http://127.0.0.1:1')
   const outcomes = await readOutcomes({ sql: service.sql, clickhouse: away }, query)
   expect(outcomes).toMatchObject({ revenue: null, holdOut: null, days: [{ enrolled: 1, converted: 1, revenue: null }] })

@@ -25,6 +25,7 @@ const enrolment = fc.record({
   receivedAt: fc.nat(),
   endedAt: fc.option(fc.nat()),
   chain: fc.option(fc.uuid()),
+  key: fc.option(fc.string()),
 })
 const choice = fc.record({ subscribed: fc.boolean(), at: fc.nat() })
 const watched: fc.Arbitrary<WatchedFacts> = fc
@@ -36,6 +37,11 @@ const parts = {
   pageFilled: fc.nat(63),
   enrolments: fc.array(enrolment, { maxLength: 2 }),
   goalLastAt: fc.uniqueArray(fc.tuple(fc.string(), fc.nat()), { maxLength: 2 }).map((times) => new Map(times)),
+  pastOfKeys: fc
+    .uniqueArray(fc.tuple(fc.string(), fc.record({ wasEntered: fc.boolean(), goalAt: fc.option(fc.nat()) })), {
+      maxLength: 2,
+    })
+    .map((times) => new Map(times)),
   cleared: fc.option(fc.array(fc.string(), { maxLength: 2 }).map((keys) => new Set(keys))),
   subscriptions: fc.record({ email: choice, sms: choice }, { requiredKeys: [], noNullPrototype: true }),
   topics: fc.record({ 'news email': choice, 'news sms': choice }, { requiredKeys: [], noNullPrototype: true }),
@@ -96,6 +102,7 @@ describe('a remembered contact', () => {
       pageFilled: 0,
       enrolments: [],
       goalLastAt: new Map(),
+      pastOfKeys: new Map(),
       subscriptions: {},
       topics: {},
       tags: 0,

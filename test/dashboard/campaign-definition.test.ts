@@ -165,6 +165,8 @@ it('what is edited is what a change may name, with all that the form does not kn
     name: 'x',
     trigger: { web: 'page_view' as const },
     canEnterAgain: false,
+    enrolPer: 'contact' as const,
+    whileActive: 'ignore' as const,
     goal: null,
     steps: [{ id: 'a', type: 'exit' as const }],
     caps: [],

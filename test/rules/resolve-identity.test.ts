@@ -18,6 +18,7 @@ function contact(id: string, keyed: boolean, ...held: Held[]): ContactState {
     pageFilled: 0,
     enrolments: [],
     goalLastAt: new Map(),
+    pastOfKeys: new Map(),
     subscriptions: {},
     topics: {},
     tags: 0,

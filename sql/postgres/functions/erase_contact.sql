@@ -110,10 +110,10 @@ begin
   delete from contact_visitors where business_id = p_business and contact_id = any (ids);
   delete from removed_tags where business_id = p_business and contact_id = any (ids);
   delete from identifications where business_id = p_business and contact_id = any (ids);
-  insert into erased_enrolments (business_id, campaign_id, state, enrolled_at, ended_at)
+  insert into erased_enrolments (business_id, campaign_id, state, enrolled_at, ended_at, person)
     select business_id, campaign_id, case when state = 'active' then 'stopped' else state end,
-      enrolled_at - enrolled_at % 3600000, ended_at - ended_at % 3600000
-    from enrolments where business_id = p_business and contact_id = any (ids);
+      enrolled_at - enrolled_at % 3600000, ended_at - ended_at % 3600000, person
+    from gen_random_uuid() as person, enrolments where business_id = p_business and contact_id = any (ids);
   delete from enrolments where business_id = p_business and contact_id = any (ids);
   perform erase_calls(p_business, own_calls);
   -- In the same order as a sender that settles its message.
@@ -129,6 +129,7 @@ begin
     where own.business_id = p_business and own.contact_id = any (ids) and m.business_id = own.business_id and m.id = own.id;
   delete from due_steps where business_id = p_business and contact_id = any (ids);
   delete from confirmations where business_id = p_business and contact_id = any (ids);
+  delete from goal_times where business_id = p_business and contact_id = any (ids);
   delete from chain_refusals where business_id = p_business and contact_id = any (ids);
   delete from deliveries where business_id = p_business and contact_id = any (ids);
   delete from merge_log where business_id = p_business and (contact_id = any (ids) or losing_id = any (ids));

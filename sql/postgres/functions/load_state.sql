@@ -6,12 +6,14 @@
 --                 has been erased since used the browser. All instants are epoch ms. With `joins`, also loads the
 --                 contacts that list the visitor, and its events from before the identification
 --   p_contacts    business_id, id: contacts named
---   p_goals       [{ business_id, event }]: goal events of the published campaigns
+--   p_goals       [{ business_id, event, campaign_id }]: goal events of the published campaigns; without an event: a
+--                 campaign whose goal has conditions that do not compare keys
 --   p_enrolling   ids of the businesses that have ever published a campaign: of the others no enrolments are read
 --   p_most_contacts  number of contacts to read of those that list a browser; none for a crowded browser
 --   p_in_full     ids of the contacts whose tags, and whose cleared traits without a field, are read
 --   p_most_browsers  limit for counting each contact's browsers, and those that wait; null: no count
 --   p_topical     ids of the businesses that have topics: of the others no choices of topics are read
+--   p_keyed       those of them that have campaigns with keys: of these enrolments, the active ones are read
 --   p_watched     what the segments of businesses read from their contacts (load_watched); null: nothing is read for
 --                 segments
 -- The long lists are columns, array literals in this order; all others are JSON. Null when a list is empty.
@@ -27,7 +29,8 @@ create or replace function load_state(
   p_identities text[], p_keys text[], p_visitors json, p_contacts text[], p_goals json,
   p_enrolling uuid[], p_most_contacts integer, p_in_full uuid[], p_most_browsers integer, p_watched json,
   -- A process of an earlier version does not send it.
-  p_topical uuid[] default null
+  p_topical uuid[] default null,
+  p_keyed uuid[] default null
 ) returns json
 language plpgsql stable
 set enable_seqscan = off set plan_cache_mode = force_generic_plan set jit = off
@@ -136,7 +139,7 @@ begin
     contacts := array(
       -- Materialized so that it is not read again for each contact.
       with goals as materialized (
-        select * from json_to_recordset(p_goals) as g (business_id uuid, event text)
+        select * from json_to_recordset(p_goals) as g (business_id uuid, event text, campaign_id uuid)
       )
       select json_build_array(
         c.business_id, c.id, c.created_at, c.version, c.keyed, c.stage,
@@ -149,8 +152,12 @@ begin
         case when c.business_id = any (p_enrolling) then array(
           select json_build_object('id', e.id, 'campaign_id', e.campaign_id, 'version', e.version, 'state', e.state,
             'enrolled_at', e.enrolled_at, 'received_at', e.received_at, 'ended_at', e.ended_at, 'chain', e.chain)
-          from enrolments e where e.business_id = c.business_id and e.contact_id = c.id
-        ) end,
+          from only enrolments e where e.business_id = c.business_id and e.contact_id = c.id
+        ) || case when c.business_id = any (p_keyed) then array(
+          select json_build_object('id', e.id, 'campaign_id', e.campaign_id, 'version', e.version, 'state', e.state,
+            'enrolled_at', e.enrolled_at, 'received_at', e.received_at, 'ended_at', e.ended_at, 'chain', e.chain, 'key', e.key)
+          from only keyed_enrolments e where e.business_id = c.business_id and e.contact_id = c.id and e.state = 'active'
+        ) end end,
         case when p_goals is not null then array(
           select json_build_array(g.event, reached.last_at)
           from goals g
@@ -159,7 +166,16 @@ begin
             where s.business_id = c.business_id and s.contact_id = c.id and s.event = g.event collate "C"
             limit 1
           ) reached
-          where g.business_id = c.business_id
+          where g.business_id = c.business_id and g.event is not null
+        ) || array(
+          select json_build_array(null, reached.last_at, g.campaign_id)
+          from goals g
+          cross join lateral (
+            select t.last_at from goal_times t
+            where t.business_id = c.business_id and t.contact_id = c.id and t.campaign_id = g.campaign_id and t.key = ''
+            limit 1
+          ) reached
+          where g.business_id = c.business_id and g.campaign_id is not null
         ) end,
         array(
           select json_build_array(s.channel, s.subscribed, s.recorded_at)

@@ -197,6 +197,19 @@ begin
   on conflict (business_id, contact_id, campaign_id) do update set at = greatest(known.at, excluded.at);
 
   with lost as (
+    delete from goal_times where business_id = p_business and contact_id = any (p_losers) returning *
+  )
+  insert into goal_times as known (business_id, contact_id, campaign_id, key, last_at)
+    select p_business, pair.survivor, l.campaign_id, l.key, max(l.last_at)
+    from lost l join unnest(p_losers, p_survivors) as pair (loser, survivor) on pair.loser = l.contact_id
+    group by pair.survivor, l.campaign_id, l.key
+  on conflict (business_id, contact_id, campaign_id, key) do update set last_at = greatest(known.last_at, excluded.last_at);
+  if found then
+    perform keep_goal_times(p_business, g.contact_id, g.campaign_id)
+      from (select distinct contact_id, campaign_id from goal_times where business_id = p_business and contact_id = any (p_survivors)) g;
+  end if;
+
+  with lost as (
     delete from removed_tags where business_id = p_business and contact_id = any (p_losers) returning *
   )
   insert into removed_tags as known (business_id, contact_id, tag, removed_at)

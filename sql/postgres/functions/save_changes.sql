@@ -39,7 +39,9 @@ create or replace function save_changes(
   -- The timeline, and items that could not be applied.
   p_events text, p_event_count integer, p_dead_letters json, p_replayed json, p_repeated boolean,
   -- Topics. A process of an earlier version does not send them.
-  p_topics json default null
+  p_topics json default null,
+  -- Campaigns with keys. With defaults: processes of the version before do not name them.
+  p_keyed_enrolments json default null, p_followed_triggers json default null, p_goal_times json default null
 ) returns boolean
 language plpgsql
 set enable_seqscan = off set plan_cache_mode = force_generic_plan set jit = off
@@ -336,11 +338,25 @@ begin
       from json_to_recordset(p_new_enrolments) as x (business_id uuid, id uuid, campaign_id uuid, contact_id uuid,
         version integer, state text, enrolled_at bigint, received_at bigint, ended_at bigint, chain uuid);
   end if;
+  if p_keyed_enrolments is not null then
+    insert into keyed_enrolments (business_id, id, campaign_id, contact_id, version, state, enrolled_at, received_at, ended_at, chain,
+        key, key_hidden)
+      select business_id, id, campaign_id, contact_id, version, state, enrolled_at, received_at, ended_at, chain, key, key_hidden
+      from json_to_recordset(p_keyed_enrolments) as x (business_id uuid, id uuid, campaign_id uuid, contact_id uuid,
+        version integer, state text, enrolled_at bigint, received_at bigint, ended_at bigint, chain uuid, key text,
+        key_hidden boolean);
+  end if;
+  if p_goal_times is not null then
+    perform record_goal_times(p_goal_times);
+  end if;
   if p_applied_steps is not null then
     perform apply_steps(p_applied_steps);
   end if;
   if p_first_steps is not null then
     perform begin_steps(p_first_steps);
+  end if;
+  if p_followed_triggers is not null then
+    perform follow_triggers(p_followed_triggers);
   end if;
   if p_awaited_events is not null then
     perform record_awaited_events(p_awaited_events);

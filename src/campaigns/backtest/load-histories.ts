@@ -23,7 +23,7 @@ export interface PastEvent {
   /** The amount that it added to the revenue, as a decimal. */
   amount: string
   isOrder: 0 | 1
-  /** JSON text for an event that may trigger; empty when there are no properties. */
+  /** JSON text for an event whose properties the campaign reads; empty when there are none. */
   properties: string
 }
 
@@ -118,14 +118,14 @@ function chosen({ names }: Plan, people: readonly PastPerson[]): string {
   return `business_id = {business: UUID} and contact_id in (${ids})${names === null ? '' : ' and event in {names: Array(String)}'}`
 }
 
-/** Only conditions of the trigger read them. */
-const propertiesOf = ({ campaign: { trigger } }: Plan): string =>
-  'event' in trigger && trigger.where !== undefined ? `if(event = {trigger: String}, properties, '')` : `''`
+/** Only conditions and keys read them. */
+const propertiesOf = ({ readNames }: Plan): string =>
+  readNames.length > 0 ? `if(event in {readNames: Array(String)}, properties, '')` : `''`
 
-const paramsOf = ({ business, campaign: { trigger }, names, from, now }: Plan) => ({
+const paramsOf = ({ business, names, readNames, from, now }: Plan) => ({
   business: business.id,
   from,
   now,
   ...(names !== null && { names }),
-  ...('event' in trigger && { trigger: trigger.event }),
+  ...(readNames.length > 0 && { readNames }),
 })

@@ -1,5 +1,6 @@
 /** Everything that a backtest needs to know before it reads a history. */
 import { longestWindow } from '../../rules/campaigns/caps.ts'
+import { isConditional } from '../../rules/campaigns/event-condition.ts'
 import type { Step } from '../../rules/campaigns/steps.ts'
 import { valuesIn, walkSteps } from '../../rules/campaigns/walk-steps.ts'
 import type { MessageChannel } from '../../rules/messages/message-channel.ts'
@@ -41,6 +42,8 @@ export interface Plan extends BacktestRequest {
   branches: ReadonlyMap<string, CompiledSegment>
   /** Names of the events to read. Null: all events of a contact. */
   names: readonly string[] | null
+  /** Names of the events whose properties are read. */
+  readNames: readonly string[]
   /** Channels of its messages. */
   channels: readonly MessageChannel[]
   /** How far back messages of other campaigns count, in milliseconds. 0: no cap limits it. */
@@ -63,11 +66,19 @@ export function planBacktest(asked: BacktestRequest): Plan {
   return {
     ...asked,
     branches,
+    readNames: readNamesOf(campaign),
     names: readsAll ? null : [...new Set(named)],
     channels,
     capWindow: Math.max(0, ...channels.map((channel) => longestWindow(campaign.caps, channel))),
     approximations: approximationsOf(campaign, reads, channels),
   }
+}
+
+function readNamesOf({ trigger, enrolPer, goal, steps }: Campaign): string[] {
+  const isRead = 'event' in trigger && (trigger.where !== undefined || enrolPer !== 'contact')
+  const conditions = walkSteps(steps).flatMap(({ step }) => (step.type === 'wait_for' ? [step] : []))
+  const conditional = [...(goal ? [goal] : []), ...conditions].filter(isConditional)
+  return [...new Set([...(isRead ? [trigger.event] : []), ...conditional.map(({ event }) => event)])]
 }
 
 function compileBranches(steps: readonly Step[], definitions: Definitions): Map<string, CompiledSegment> {

@@ -1,7 +1,9 @@
 /** Replays a set of contacts. */
 import { setImmediate } from 'node:timers/promises'
 import type { Tally } from '../../rules/campaigns/backtest-tally.ts'
-import { type TriggerTest, compileTrigger } from '../../rules/campaigns/event-trigger.ts'
+import { compileKey, keyPathOf } from '../../rules/campaigns/enrolment-key.ts'
+import { compileCondition, fitOf } from '../../rules/campaigns/event-condition.ts'
+import { type TriggerTest, type TriggeringEvent, compileTrigger } from '../../rules/campaigns/event-trigger.ts'
 import type { FollowedContact, FollowedEvent } from '../../rules/campaigns/follow-enrolment.ts'
 import { isHeldOut } from '../../rules/campaigns/hold-out.ts'
 import { knownZone } from '../../rules/campaigns/local-time.ts'
@@ -9,7 +11,8 @@ import { type Replayed, type ReplayEntry, replayContact } from '../../rules/camp
 import { updateFacts } from '../../rules/campaigns/update-facts.ts'
 import type { SegmentFacts } from '../../rules/segments/membership/facts.ts'
 import type { Sql } from '../../stores/postgres.ts'
-import { type Earning, readRevenue } from '../read-revenue.ts'
+import { type KeyedEarning, keysOf, readKeyedRevenue } from '../read-keyed-revenue.ts'
+import { readRevenue } from '../read-revenue.ts'
 import type { AskDeps } from './ask-clickhouse.ts'
 import { BacktestError } from './backtest-error.ts'
 import type { FoundEntry } from './found-entry.ts'
@@ -37,7 +40,7 @@ export async function replaySet(
   const histories = await loadHistories(deps, plan, people)
   const holders = await findHolders(deps.sql, plan, histories)
   const counts = await countToday(deps, plan, people)
-  const earning: Earning[] = []
+  const earning: KeyedEarning[] = []
   const rest = takeRests(deps.signal)
   for (const person of people) {
     await rest()
@@ -53,8 +56,9 @@ export async function replaySet(
       await rest()
     }
     tally.add(contactId, enrolments, isHeldOut({ contactId, campaignId, holdOut }))
-    for (const { state, enrolledAt: from, endsAt: to } of enrolments)
-      if (state === 'converted' && to !== null) earning.push({ ids, from, to })
+    for (const { key, state, enrolledAt: from, endsAt: to } of enrolments)
+      if (state === 'converted' && to !== null)
+        earning.push({ id: String(earning.length), contactId, key, ids, from, to })
   }
   await addRevenue(deps, plan, earning, tally)
 }
@@ -86,7 +90,7 @@ async function findHolders(
 
 /** In the order of their places. */
 function entriesOf(
-  { campaign: { trigger }, from, to }: Plan,
+  { campaign: { trigger, enrolPer, goal }, from, to }: Plan,
   { events }: History,
   found: readonly FoundEntry[] | null,
   holders: Holders,
@@ -98,20 +102,31 @@ function entriesOf(
     })
   if (!('event' in trigger)) return []
   const test = compileTrigger(trigger)
+  const keyPath = keyPathOf(enrolPer)
+  const readKey = keyPath === null ? null : compileKey(keyPath)
+  const ownGoal = goal?.event === trigger.event ? compileCondition(goal, keyPath) : null
   return events.flatMap((event, place) => {
     const { at, receivedAt } = event
     const isIn = event.event === trigger.event && receivedAt >= from && receivedAt < to
     if (!isIn || !triggers(event, test, holders)) return []
-    return [{ enrolledAt: Math.min(at, receivedAt), receivedAt, place }]
+    if (ownGoal !== null && fitOf(ownGoal, seenOf(event)) !== null) return []
+    const key = readKey?.(seenOf(event).properties()) ?? null
+    if (readKey !== null && key === null) return []
+    const entry = { enrolledAt: Math.min(at, receivedAt), eventAt: at, receivedAt, place }
+    return [{ ...entry, ...(key !== null && { key }) }]
   })
 }
 
 function triggers(event: PastEvent, test: TriggerTest | null, holders: Holders): boolean {
-  const { source, visitorId, value, currency, type, properties } = event
+  const { source, visitorId } = event
   if (source === 'batch') return false
   if (source === 'browser' && visitorId !== null && !wasKnown(holders, visitorId, event)) return false
+  return test?.(seenOf(event)) ?? true
+}
+
+function seenOf({ source, value, currency, type, properties }: PastEvent): TriggeringEvent {
   const read = (): unknown => (properties === '' ? {} : JSON.parse(properties))
-  return test?.({ source, value, currency, type, properties: read }) ?? true
+  return { source, value, currency, type, properties: read }
 }
 
 interface PastLife {
@@ -126,7 +141,9 @@ function replayPerson(plan: Plan, person: PastPerson, { history, facts, entries 
   return replayContact({
     campaignId: campaign.campaignId,
     definition: campaign,
-    goalEvent: campaign.goal?.event ?? null,
+    goal: campaign.goal,
+    keyPath: keyPathOf(campaign.enrolPer),
+    restarts: campaign.whileActive === 'restart',
     canEnterAgain: campaign.canEnterAgain,
     contact: contactOf(plan, person, { history, facts }),
     entries,
@@ -146,7 +163,8 @@ function eventsByName({ from }: Plan, { earlier, events }: History): Map<string,
   }
   for (const { event, firstAt, lastAt } of earlier)
     for (const at of [firstAt, lastAt]) add(event, { at, receivedAt: from - 1, place: -1 })
-  for (const [place, { event, at, receivedAt }] of events.entries()) add(event, { at, receivedAt, place })
+  for (const [place, one] of events.entries())
+    add(one.event, { at: one.at, receivedAt: one.receivedAt, place, seen: seenOf(one) })
   return byName
 }
 
@@ -176,10 +194,20 @@ function contactOf(
   }
 }
 
-async function addRevenue(deps: AskDeps, { business }: Plan, earning: readonly Earning[], tally: Tally): Promise<void> {
+async function addRevenue(
+  deps: AskDeps,
+  { business, campaign }: Plan,
+  earning: readonly KeyedEarning[],
+  tally: Tally,
+): Promise<void> {
   if (earning.length === 0) return
+  const keys = keysOf(campaign)
+  const asked = { businessId: business.id, earning }
   try {
-    const rows = await readRevenue(deps.clickhouse, { businessId: business.id, earning }, deps.signal)
+    const rows =
+      keys === null
+        ? await readRevenue(deps.clickhouse, asked, deps.signal)
+        : await readKeyedRevenue(deps.clickhouse, { ...asked, keys, spans: earning }, deps.signal)
     for (const { currency, amount } of rows) tally.earn(currency, amount)
   } catch (error) {
     deps.signal.throwIfAborted()

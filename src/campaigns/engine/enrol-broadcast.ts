@@ -26,6 +26,8 @@ interface DueBroadcast extends BroadcastKey {
 }
 
 type BroadcastCampaign = Pick<Campaign, 'id' | 'version' | 'firstStep' | 'goalEvent'> & {
+  /** The goal has conditions. */
+  isConditional: boolean
   status: CampaignStatus
   segment: string
 }
@@ -83,8 +85,10 @@ async function lockBroadcast(tx: Queryable, now: number): Promise<DueBroadcast |
 async function readCampaign(tx: Queryable, { businessId, campaignId }: BroadcastKey): Promise<BroadcastCampaign> {
   const [campaign] = await tx<BroadcastCampaign[]>`
     select c.id, c.status, c.version, c.trigger_segment as segment, c.goal_event as "goalEvent",
+      c.goal_where is not null as "isConditional",
       case when v.first_step is not null
-        then json_build_object('id', v.first_step, 'listensFor', v.first_listens_for) end as "firstStep"
+        then json_build_object('id', v.first_step, 'listensFor', v.first_listens_for, 'condition', (select w from json_array_elements(v.waits) w where w ->> 'step' = v.first_step limit 1))
+        end as "firstStep"
     from campaigns c left join campaign_versions v
       on v.business_id = c.business_id and v.campaign_id = c.id and v.version = c.version
     where c.business_id = ${businessId} and c.id = ${campaignId}`
@@ -142,9 +146,15 @@ type SetKey = DueBroadcast & { position: number }
 async function enrolMembers(tx: Queryable, set: SetKey, campaign: BroadcastCampaign, now: number): Promise<number> {
   const locked = await lockContacts(tx, set)
   const made = (await readEntrants(tx, set, campaign, locked)).map(({ id, goalLastAt }) => {
-    const goals = new Map(campaign.goalEvent !== null && goalLastAt !== null ? [[campaign.goalEvent, goalLastAt]] : [])
-    const times = { id: uuidv7(), enrolledAt: set.at, receivedAt: set.at, now }
-    return newEnrolment(campaign, { id, goalLastAt: goals }, times)
+    const isReached = goalLastAt !== null && goalLastAt >= set.at
+    return newEnrolment(campaign, {
+      id: uuidv7(),
+      contactId: id,
+      isReached,
+      enrolledAt: set.at,
+      receivedAt: set.at,
+      now,
+    })
   })
   if (made.length > 0) await insertEnrolments(tx, set.businessId, made, now)
   // A contact that was merged while the others were being locked comes up again.
@@ -186,18 +196,24 @@ async function keepInSet(
 async function readEntrants(
   tx: Queryable,
   { businessId, campaignId }: SetKey,
-  { goalEvent }: BroadcastCampaign,
+  { goalEvent, isConditional }: BroadcastCampaign,
   contacts: readonly string[],
 ): Promise<{ id: string; goalLastAt: number | null }[]> {
   return await tx<{ id: string; goalLastAt: number | null }[]>`
-    select c.id, s.last_at as "goalLastAt"
+    select c.id, ${isConditional ? tx`t.last_at` : tx`s.last_at`} as "goalLastAt"
     from unnest(${`{${contacts.join(',')}}`}::text::uuid[]) as c (id)
     cross join lateral (
       select count(*) as many, coalesce(bool_or(e.campaign_id = ${campaignId}), false) as was_in
-      from enrolments e where e.business_id = ${businessId} and e.contact_id = c.id
+      from only enrolments e where e.business_id = ${businessId} and e.contact_id = c.id
     ) e
     left join event_statistics s
       on s.business_id = ${businessId} and s.contact_id = c.id and s.event = ${goalEvent}::text collate "C"
+    ${
+      isConditional
+        ? tx`left join goal_times t
+      on t.business_id = ${businessId} and t.contact_id = c.id and t.campaign_id = ${campaignId} and t.key = ''`
+        : tx``
+    }
     where not e.was_in and e.many < ${MAX_ENROLMENTS}`
 }
 

@@ -21,6 +21,7 @@ import { testRule } from '../branch-rules.ts'
 import type { Campaign } from '../campaign.ts'
 import type { Person } from './person.ts'
 import { type RenderLimits, createSendRenderer } from './render-sends.ts'
+import { keysOf, latestTrigger } from './simulated-keys.ts'
 
 export interface SimulationRequest {
   business: { id: string; name: string; timezone: string; currency: string }
@@ -70,7 +71,8 @@ export async function simulateCampaign(
   const moves = simulate({
     campaignId: campaign.campaignId,
     definition: campaign,
-    goalEvent: campaign.goal?.event ?? null,
+    goal: campaign.goal,
+    ...keysOf(campaign, asked.event),
     contact: await contactOf(sql, asked, updates),
     from,
     answers,
@@ -164,7 +166,8 @@ function factsAt(
 }
 
 function valuesAt(asked: SimulationRequest, updates: readonly AppliedUpdate[], now: number): MessageValues {
-  const { person, event, links, business, definitions } = asked
+  const { person, links, business, definitions, campaign } = asked
+  const event = latestTrigger(campaign, asked, now)
   const stage = STAGES[factsAt(asked, updates, now).stage] ?? person.values.stage
   const customFields = { ...person.values.customFields }
   for (const { step } of updates)
@@ -174,6 +177,7 @@ function valuesAt(asked: SimulationRequest, updates: readonly AppliedUpdate[], n
   return {
     contact: { ...person.values, stage, customFields },
     event,
+    enrolment: { key: keysOf(campaign, asked.event).keys?.key ?? '' },
     ...links,
     business: { name: business.name, currency: business.currency },
   }

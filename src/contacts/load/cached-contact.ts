@@ -3,14 +3,22 @@
  * them all. So empty fields are left out, and if a contact has only one identity, it is stored without a list.
  */
 import type { IdentityKind } from '../../rules/events/facts.ts'
-import type { ContactState, ContactIdentity } from '../../rules/state.ts'
+import type { ContactState, ContactIdentity, PastOfKey } from '../../rules/state.ts'
 
 /** An identity field of a call. */
 export type SentIdentity = { business_id: string; kind: IdentityKind; value: string }
 
 type Parts = Pick<
   ContactState,
-  'profile' | 'pageFilled' | 'enrolments' | 'goalLastAt' | 'subscriptions' | 'topics' | 'cleared' | 'facts'
+  | 'profile'
+  | 'pageFilled'
+  | 'enrolments'
+  | 'goalLastAt'
+  | 'pastOfKeys'
+  | 'subscriptions'
+  | 'topics'
+  | 'cleared'
+  | 'facts'
 >
 
 export interface CachedContact extends Pick<
@@ -73,6 +81,7 @@ export function fromCachedContact(cached: CachedContact): ContactState {
     pageFilled: parts?.pageFilled ?? 0,
     enrolments: parts?.enrolments ?? [],
     goalLastAt: parts?.goalLastAt ?? new Map<string, number>(),
+    pastOfKeys: parts?.pastOfKeys ?? new Map<string, PastOfKey>(),
     subscriptions: parts?.subscriptions ?? {},
     topics: parts?.topics ?? {},
     tags,
@@ -89,12 +98,13 @@ export function identitiesOf({ kind, value, proven, isPrimary, identities }: Cac
 }
 
 function partsOf(contact: ContactState): Partial<Parts> | null {
-  const { profile, pageFilled, enrolments, goalLastAt, subscriptions, topics, cleared, facts } = contact
+  const { profile, pageFilled, enrolments, goalLastAt, pastOfKeys, subscriptions, topics, cleared, facts } = contact
   const parts: Partial<Parts> = {}
   if (!isEmpty(profile)) parts.profile = profile
   if (pageFilled !== 0) parts.pageFilled = pageFilled
   if (enrolments.length > 0) parts.enrolments = enrolments
   if (goalLastAt.size > 0) parts.goalLastAt = goalLastAt
+  if (pastOfKeys.size > 0) parts.pastOfKeys = pastOfKeys
   if (!isEmpty(subscriptions)) parts.subscriptions = subscriptions
   if (!isEmpty(topics)) parts.topics = topics
   if (cleared) parts.cleared = cleared

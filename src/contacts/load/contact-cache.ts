@@ -5,7 +5,15 @@
  * keys to be new.
  */
 import { type Changes, isVersionRaised } from '../../rules/changes.ts'
-import { type BusinessState, type ContactState, type State, byIdentity } from '../../rules/state.ts'
+import { ANY_KEY } from '../../rules/campaigns/event-condition.ts'
+import {
+  type BusinessState,
+  type ContactState,
+  type EnrolmentState,
+  type State,
+  byIdentity,
+  pastKey,
+} from '../../rules/state.ts'
 import {
   type CachedContact,
   type SentIdentity,
@@ -214,7 +222,18 @@ function applySave(contact: ContactState, changes: Changes): void {
   contact.version = contact.version === null ? 1 : contact.version + (isVersionRaised(changes, contact.id) ? 1 : 0)
   contact.stage = Math.max(contact.stage, delta?.stage ?? 0)
   contact.mergedIds = []
+  forgetKeys(contact)
   // The rules need only the number of tags if there are few. The tags themselves would take many times the memory.
   if (contact.tags instanceof Set && contact.tags.size < FEW_TAGS) contact.tags = contact.tags.size
   if (contact.cleared?.size === 0) contact.cleared = null
 }
+
+/** What a batch has read of keys is read again, so that a contact with many orders stays small. */
+function forgetKeys(contact: ContactState): void {
+  for (const name of contact.pastOfKeys.keys())
+    if (!name.endsWith(pastKey('', ANY_KEY))) contact.pastOfKeys.delete(name)
+  if (contact.enrolments.some(isPastWithKey))
+    contact.enrolments = contact.enrolments.filter((one) => !isPastWithKey(one))
+}
+
+const isPastWithKey = ({ key, state }: EnrolmentState): boolean => key !== null && state !== 'active'

@@ -1,6 +1,15 @@
 /** The result of `load_state`, and how it is read. */
 import { type Channel, type IdentityKind, PROFILE_FIELDS, type Profile } from '../../rules/events/facts.ts'
-import { type ContactState, type EnrolmentState, type State, type VisitorLink, scopedKey } from '../../rules/state.ts'
+import { ANY_KEY } from '../../rules/campaigns/event-condition.ts'
+import {
+  type ContactState,
+  type EnrolmentState,
+  type PastOfKey,
+  type State,
+  type VisitorLink,
+  pastKey,
+  scopedKey,
+} from '../../rules/state.ts'
 import { topicChannel } from '../../rules/topics/topic.ts'
 import { type LoadedWatched, readWatched } from './watched-facts.ts'
 
@@ -26,9 +35,11 @@ type LoadedContact = [
         received_at: number
         ended_at: number | null
         chain: string | null
+        key?: string
       }[]
     | null,
-  goals: [string, number][] | null,
+  /** By the name of the event or, for a goal with conditions, by the campaign. */
+  goals: [event: string | null, lastAt: number, campaignId?: string][] | null,
   subscriptions: [Channel, subscribed: boolean, at: number][],
   mergedIds: string[] | null,
   tags: number | string[] | null,
@@ -137,6 +148,7 @@ const nothingElse = () =>
     pageFilled: 0,
     enrolments: [],
     goalLastAt: new Map<string, number>(),
+    pastOfKeys: new Map<string, PastOfKey>(),
     subscriptions: {},
     topics: {},
     tags: null,
@@ -199,8 +211,16 @@ function addContact(state: State, row: LoadedContact): void {
       receivedAt: enrolment.received_at,
       endedAt: enrolment.ended_at,
       chain: enrolment.chain,
+      key: enrolment.key ?? null,
     })),
-    goalLastAt: new Map(goals ?? []),
+    goalLastAt: new Map((goals ?? []).flatMap(([event, lastAt]) => (event === null ? [] : [[event, lastAt] as const]))),
+    pastOfKeys: new Map(
+      (goals ?? []).flatMap(([, lastAt, campaignId]) =>
+        campaignId === undefined
+          ? []
+          : [[pastKey(campaignId, ANY_KEY), { wasEntered: false, goalAt: lastAt }] as const],
+      ),
+    ),
     subscriptions: Object.fromEntries(subscriptions.map(([channel, subscribed, at]) => [channel, { subscribed, at }])),
     topics: Object.fromEntries(
       (topics ?? []).map(([topic, channel, subscribed, at]) => [topicChannel(topic, channel), { subscribed, at }]),

@@ -8,6 +8,7 @@ import { type Lookups, collectLookups, hashKeys } from './collect-lookups.ts'
 import type { ContactCache } from './contact-cache.ts'
 import { type LoadedState, fillState, fillWatched } from './fill-state.ts'
 import { type ConfigCache, loadBusinesses } from './load-businesses.ts'
+import { loadKeys } from './load-keys.ts'
 import { type LoadedWatched, needsSegmentsAlone, watchedItems, watchedRecords } from './watched-facts.ts'
 import { arrayLiteral, writeColumns, writeRecords } from '../../stores/write-columns.ts'
 
@@ -41,7 +42,10 @@ export async function loadState(
   const lookups = collectLookups(served, (sent, item) => contacts?.checkout(state, sent, isWatched(item)) ?? false)
   const keysAssumedNew = canSkipKeyLookup(lookups, served) && (contacts?.assumesKeysNew() ?? false)
   const hashed = keysAssumedNew ? [] : hashKeys(lookups.keys)
-  if (hashed.length === 0 && !hasOtherLookups(lookups)) return { state, keysAssumedNew }
+  if (hashed.length === 0 && !hasOtherLookups(lookups)) {
+    await loadKeys(sql, state, served, inFull)
+    return { state, keysAssumedNew }
+  }
   const countsBrowsers = inFull.length > 0 || lookups.visitors.some(({ joins }) => joins)
   const goals = goalRecords(businesses)
   const watched = inFull.length > 0 || served.some(isWatched) ? watchedRecords(businesses) : []
@@ -50,7 +54,7 @@ export async function loadState(
     ...lookups,
     keys,
     goals,
-    enrolling: enrolling(businesses),
+    ...enrolling(businesses),
     topical: topical(businesses),
     inFull,
     countsBrowsers,
@@ -59,6 +63,7 @@ export async function loadState(
   fillState(state, loaded, new Map(hashed.map(({ hash, key }) => [hash, key])))
   // After the contacts: a step that is applied in the meantime makes the save fail.
   await loadSteps(sql, state, served)
+  await loadKeys(sql, state, served, inFull)
   if (!state.keys.isEmpty) contacts?.noteRepeatedKey()
   return { state, keysAssumedNew }
 }
@@ -91,7 +96,7 @@ export async function loadContacts(sql: Sql, cache: ConfigCache, contacts: Looku
     const lookups = {
       contacts: others,
       goals: goalRecords(served),
-      enrolling: enrolling(served),
+      ...enrolling(served),
       topical: topical(served),
       watched: watchedRecords(served),
     }
@@ -126,9 +131,10 @@ async function callLoadState(
   sql: Sql,
   lookups: Pick<Lookups, 'identities' | 'visitors' | 'contacts'> & {
     keys: { business_id: string; key_hash: string }[]
-    goals: { business_id: string; event: string }[]
+    goals: ReturnType<typeof goalRecords>
     enrolling: string[]
     topical: string[]
+    keyed: string[]
     inFull: string[]
     countsBrowsers: boolean
     watched: ReturnType<typeof watchedRecords>
@@ -146,21 +152,29 @@ async function callLoadState(
       p_in_full => ${lookups.inFull.length === 0 ? null : arrayLiteral(lookups.inFull)}::text::uuid[],
       p_most_browsers => ${lookups.countsBrowsers ? MAX_BROWSERS : null}::integer,
       p_watched => ${writeRecords(lookups.watched)}::text::json,
-      p_topical => ${lookups.topical.length === 0 ? null : arrayLiteral(lookups.topical)}::text::uuid[]
+      p_topical => ${lookups.topical.length === 0 ? null : arrayLiteral(lookups.topical)}::text::uuid[],
+      p_keyed => ${lookups.keyed.length === 0 ? null : arrayLiteral(lookups.keyed)}::text::uuid[]
     ) as state`
   return row.state
 }
 
-const enrolling = (businesses: BusinessState[]): string[] =>
-  businesses.flatMap(({ id, isEnrolling }) => (isEnrolling ? [id] : []))
+const enrolling = (businesses: BusinessState[]): { enrolling: string[]; keyed: string[] } => ({
+  enrolling: businesses.flatMap(({ id, isEnrolling }) => (isEnrolling ? [id] : [])),
+  keyed: businesses.flatMap(({ id, isKeyed }) => (isKeyed ? [id] : [])),
+})
 
 const topical = (businesses: BusinessState[]): string[] =>
   businesses.flatMap(({ id, topics }) => (topics.size > 0 ? [id] : []))
 
-function goalRecords(businesses: BusinessState[]) {
+/** Goals that compare keys are loaded with the keys of the batch. */
+function goalRecords(businesses: BusinessState[]): { business_id: string; event?: string; campaign_id?: string }[] {
   return businesses.flatMap(({ id, campaigns }) => {
-    const goals = campaigns.flatMap(({ goalEvent }) => (goalEvent === null ? [] : [goalEvent]))
-    return [...new Set(goals)].map((event) => ({ business_id: id, event }))
+    const plain = campaigns.flatMap(({ goalEvent, keyed }) => (goalEvent === null || keyed?.goal ? [] : [goalEvent]))
+    const conditional = campaigns.filter(({ keyed }) => keyed?.goal?.readKey === null)
+    return [
+      ...[...new Set(plain)].map((event) => ({ business_id: id, event })),
+      ...conditional.map((campaign) => ({ business_id: id, campaign_id: campaign.id })),
+    ]
   })
 }
 

@@ -6,6 +6,7 @@ import {
   type Subscriptions,
   type Touch,
 } from '../../rules/events/facts.ts'
+import { MAX_REMEMBERED } from '../../rules/limits.ts'
 import { STAGES, type StageName } from '../../rules/events/journey-stage.ts'
 import { amountToNumber } from '../../rules/events/money.ts'
 import type { TraitEntry } from '../../rules/events/traits.ts'
@@ -43,7 +44,14 @@ export interface Contact extends Record<ProfileField, string | null> {
   /** The newest `MAX_VISITORS` browsers, oldest first. */
   visitorIds: string[]
   visitors: Visitor[]
-  enrolments: { enrolmentId: string; campaignId: string; state: string; enrolledAt: string; endedAt: string | null }[]
+  enrolments: {
+    enrolmentId: string
+    campaignId: string
+    key: string | null
+    state: string
+    enrolledAt: string
+    endedAt: string | null
+  }[]
   segments: { segmentId: string; name: string; enteredAt: string }[]
   createdAt: string
   mergedFrom: string[]
@@ -69,7 +77,14 @@ interface ContactRow extends Record<ProfileField, string | null> {
   subscriptions: Partial<Subscriptions>
   topics: TopicRow[] | null
   visitors: VisitorRow[]
-  enrolments: { enrolmentId: string; campaignId: string; state: string; enrolledAt: number; endedAt: number | null }[]
+  enrolments: {
+    enrolmentId: string
+    campaignId: string
+    key: string | null
+    state: string
+    enrolledAt: number
+    endedAt: number | null
+  }[]
   segments: { segmentId: string; name: string; enteredAt: number }[]
   mergedFrom: string[]
 }
@@ -101,9 +116,15 @@ export async function readContact(
           select o.* from contact_visitors o where o.business_id = c.business_id and o.contact_id = c.id and not o.waits
           order by o.linked_at desc, o.visitor_id desc limit ${MAX_VISITORS}
         ) l left join visitors v on v.business_id = l.business_id and v.visitor_id = l.visitor_id) as visitors,
-      (select coalesce(json_agg(json_build_object('enrolmentId', e.id, 'campaignId', e.campaign_id, 'state', e.state,
+      (select coalesce(json_agg(json_build_object('enrolmentId', e.id, 'campaignId', e.campaign_id, 'key', e.key, 'state', e.state,
           'enrolledAt', e.enrolled_at, 'endedAt', e.ended_at) order by e.enrolled_at, e.received_at), '[]')
-        from enrolments e where e.business_id = c.business_id and e.contact_id = c.id) as enrolments,
+        from (
+          select * from only enrolments e where e.business_id = c.business_id and e.contact_id = c.id
+          union all (
+            select * from keyed_enrolments e where e.business_id = c.business_id and e.contact_id = c.id
+            order by e.id desc limit ${MAX_REMEMBERED}
+          )
+        ) e) as enrolments,
       (select coalesce(json_agg(json_build_object('segmentId', s.id, 'name', s.name, 'enteredAt', m.since)
           order by m.since, s.id), '[]')
         from list_memberships(c.business_id, c.id) m

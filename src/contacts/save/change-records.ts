@@ -4,6 +4,7 @@
  * deadlocking.
  */
 import { type Changes, isVersionRaised } from '../../rules/changes.ts'
+import type { FollowedTrigger } from '../../rules/campaigns/campaign-changes.ts'
 import { readableProperties } from '../../rules/campaigns/trigger-event.ts'
 import { type ContactState, type EnrolmentState, type State, survivorOf } from '../../rules/state.ts'
 import { writeLines } from '../../outbox/pack-events.ts'
@@ -74,11 +75,10 @@ export function recordsOf(state: State, changes: Changes) {
           inSnakeCase(enrolment, { businessId }),
         ),
       ),
-      new_enrolments: writeRecords(
-        [...changes.newEnrolments.values()].map(({ enrolment, businessId }) =>
-          inSnakeCase(moved(enrolment), { businessId }),
-        ),
-      ),
+      new_enrolments: writeRecords(enrolmentRecords(changes, moved, false)),
+      keyed_enrolments: writeRecords(enrolmentRecords(changes, moved, true)),
+      followed_triggers: writeRecords(changes.followedTriggers.map((one) => followedRecord(moved(one)))),
+      goal_times: snakeRecords([...changes.goalTimes.values()]),
       first_steps: writeRecords(firstStepRecords(changes, moved)),
       applied_steps: snakeRecords(changes.appliedSteps),
       awaited_events: snakeRecords([...changes.awaitedEvents.values()].map(moved)),
@@ -97,14 +97,35 @@ export function recordsOf(state: State, changes: Changes) {
   }
 }
 
+const enrolmentRecords = (
+  { newEnrolments }: Changes,
+  moved: (enrolment: EnrolmentState) => EnrolmentState,
+  hasKey: boolean,
+) =>
+  [...newEnrolments.values()].flatMap(({ enrolment, businessId }) => {
+    if ((enrolment.key !== null) !== hasKey) return []
+    const { key, isKeyHidden = null, ...columns } = moved(enrolment)
+    return [inSnakeCase(columns, { businessId, ...(hasKey && { key, keyHidden: isKeyHidden }) })]
+  })
+
+const followedRecord = ({ event, occurredAt, receivedAt, restart, ...ids }: FollowedTrigger) =>
+  inSnakeCase(ids, {
+    eventName: event.name,
+    eventProperties: readableProperties(event),
+    eventAt: occurredAt,
+    step: restart?.id ?? null,
+    listensFor: restart?.listensFor ?? null,
+    beganAt: receivedAt,
+  })
+
 function firstStepRecords(
   { firstSteps, newEnrolments }: Changes,
   moved: (enrolment: EnrolmentState) => EnrolmentState,
 ) {
-  return [...firstSteps].flatMap(([id, { step, beganAt, event }]) => {
+  return [...firstSteps].flatMap(([id, { step, beganAt, event, eventAt }]) => {
     const made = newEnrolments.get(id)
     if (made === undefined) return []
-    const { contactId, campaignId, version } = moved(made.enrolment)
+    const { contactId, campaignId, version, enrolledAt } = moved(made.enrolment)
     return [
       {
         business_id: made.businessId,
@@ -117,6 +138,7 @@ function firstStepRecords(
         began_at: beganAt,
         event_name: event?.name ?? null,
         event_properties: event && readableProperties(event),
+        event_at: eventAt === enrolledAt ? null : eventAt,
       },
     ]
   })

@@ -95,6 +95,9 @@ export const PARAMETERS = {
   message_events: RECORDS,
   repeated: '',
   topics: RECORDS,
+  keyed_enrolments: RECORDS,
+  followed_triggers: RECORDS,
+  goal_times: RECORDS,
 } as const satisfies Record<string, string>
 
 type Parameter = keyof typeof PARAMETERS

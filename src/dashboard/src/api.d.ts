@@ -3930,6 +3930,10 @@ export interface components {
             /** @constant */
             type: "wait_for";
             event: string;
+            /** @description All must hold of the event. As the `where` of a segment: see `docs/segments.md`. */
+            where?: components["schemas"]["SentPropertyCondition"][] | null;
+            /** @description The event counts if it carries the key of the enrolment: at this path in its properties, or, with `true`, at the path of `enrolPer`. */
+            sameKey?: true | string | null;
             /** @description How long at most. ISO 8601: weeks, days of 24 hours, hours, minutes, seconds; above zero and at most P365D. */
             timeout: string;
             /** @description The steps after the event. */
@@ -4000,6 +4004,10 @@ export interface components {
             /** @constant */
             type: "wait_for";
             event: string;
+            /** @description All must hold of the event. As the `where` of a segment: see `docs/segments.md`. */
+            where?: components["schemas"]["PropertyCondition"][];
+            /** @description The event counts if it carries the key of the enrolment: at this path in its properties, or, with `true`, at the path of `enrolPer`. */
+            sameKey?: true | string;
             /** @description How long at most. ISO 8601: weeks, days of 24 hours, hours, minutes, seconds; above zero and at most P365D. */
             timeout: string;
             /** @description The steps after the event. */
@@ -7007,6 +7015,7 @@ export interface operations {
                                     enrolmentId: string;
                                     /** Format: uuid */
                                     campaignId: string;
+                                    key: string | null;
                                     state: "active" | "finished" | "converted" | "stopped" | "merged";
                                     /** Format: date-time */
                                     enrolledAt: string;
@@ -7467,6 +7476,7 @@ export interface operations {
                                     enrolmentId: string;
                                     /** Format: uuid */
                                     campaignId: string;
+                                    key: string | null;
                                     state: "active" | "finished" | "converted" | "stopped" | "merged";
                                     /** Format: date-time */
                                     enrolledAt: string;
@@ -10363,8 +10373,19 @@ export interface operations {
                                     at?: string;
                                 };
                                 canEnterAgain: boolean;
+                                /** @description What the campaign enrols once for: the contact (the default), or each value of a property of the trigger event, such as an order. The value is a text of 1 to 200 characters or a number; an event without one enrols nobody. */
+                                enrolPer: "contact" | {
+                                    /** @description A path in the properties of the trigger event, such as `order.id`. */
+                                    property: string;
+                                };
+                                /** @description What a trigger event does while its key is enrolled. `ignore`: nothing. `update`: templates read it. `restart`: that, and an enrolment without a message begins again. */
+                                whileActive: "ignore" | "update" | "restart";
                                 goal: {
                                     event: string;
+                                    /** @description All must hold of the event. As the `where` of a segment: see `docs/segments.md`. */
+                                    where?: components["schemas"]["PropertyCondition"][];
+                                    /** @description The event counts if it carries the key of the enrolment: at this path in its properties, or, with `true`, at the path of `enrolPer`. */
+                                    sameKey?: true | string;
                                 } | null;
                             }[];
                             nextCursor: string | null;
@@ -10543,12 +10564,23 @@ export interface operations {
                     };
                     /** @description True: a contact can be enrolled again after its earlier enrolment has ended. Default: false. */
                     canEnterAgain?: boolean | null;
+                    /** @description What the campaign enrols once for: the contact (the default), or each value of a property of the trigger event, such as an order. The value is a text of 1 to 200 characters or a number; an event without one enrols nobody. */
+                    enrolPer?: "contact" | {
+                        /** @description A path in the properties of the trigger event, such as `order.id`. */
+                        property: string;
+                    } | null;
+                    /** @description What a trigger event does while its key is enrolled. `ignore`: nothing. `update`: templates read it. `restart`: that, and an enrolment without a message begins again. */
+                    whileActive?: "ignore" | "update" | "restart" | null;
                     goal?: {
                         /**
                          * @description Ends the enrolment as converted.
                          * @example invoice_paid
                          */
                         event: string;
+                        /** @description All must hold of the event. As the `where` of a segment: see `docs/segments.md`. */
+                        where?: components["schemas"]["SentPropertyCondition"][] | null;
+                        /** @description The event counts if it carries the key of the enrolment: at this path in its properties, or, with `true`, at the path of `enrolPer`. */
+                        sameKey?: true | string | null;
                     } | null;
                     /** @description Run from top to bottom; at most 200 with those inside, on 5 levels. */
                     steps?: components["schemas"]["SentStep"][] | null;
@@ -10681,8 +10713,19 @@ export interface operations {
                                     at?: string;
                                 };
                                 canEnterAgain: boolean;
+                                /** @description What the campaign enrols once for: the contact (the default), or each value of a property of the trigger event, such as an order. The value is a text of 1 to 200 characters or a number; an event without one enrols nobody. */
+                                enrolPer: "contact" | {
+                                    /** @description A path in the properties of the trigger event, such as `order.id`. */
+                                    property: string;
+                                };
+                                /** @description What a trigger event does while its key is enrolled. `ignore`: nothing. `update`: templates read it. `restart`: that, and an enrolment without a message begins again. */
+                                whileActive: "ignore" | "update" | "restart";
                                 goal: {
                                     event: string;
+                                    /** @description All must hold of the event. As the `where` of a segment: see `docs/segments.md`. */
+                                    where?: components["schemas"]["PropertyCondition"][];
+                                    /** @description The event counts if it carries the key of the enrolment: at this path in its properties, or, with `true`, at the path of `enrolPer`. */
+                                    sameKey?: true | string;
                                 } | null;
                                 /** @description Run from top to bottom; at most 200 with those inside, on 5 levels. */
                                 steps: components["schemas"]["Step"][];
@@ -10943,8 +10986,19 @@ export interface operations {
                                     at?: string;
                                 };
                                 canEnterAgain: boolean;
+                                /** @description What the campaign enrols once for: the contact (the default), or each value of a property of the trigger event, such as an order. The value is a text of 1 to 200 characters or a number; an event without one enrols nobody. */
+                                enrolPer: "contact" | {
+                                    /** @description A path in the properties of the trigger event, such as `order.id`. */
+                                    property: string;
+                                };
+                                /** @description What a trigger event does while its key is enrolled. `ignore`: nothing. `update`: templates read it. `restart`: that, and an enrolment without a message begins again. */
+                                whileActive: "ignore" | "update" | "restart";
                                 goal: {
                                     event: string;
+                                    /** @description All must hold of the event. As the `where` of a segment: see `docs/segments.md`. */
+                                    where?: components["schemas"]["PropertyCondition"][];
+                                    /** @description The event counts if it carries the key of the enrolment: at this path in its properties, or, with `true`, at the path of `enrolPer`. */
+                                    sameKey?: true | string;
                                 } | null;
                                 /** @description Run from top to bottom; at most 200 with those inside, on 5 levels. */
                                 steps: components["schemas"]["Step"][];
@@ -11268,12 +11322,23 @@ export interface operations {
                     } | null;
                     /** @description True: a contact can be enrolled again after its earlier enrolment has ended. Default: false. */
                     canEnterAgain?: boolean | null;
+                    /** @description What the campaign enrols once for: the contact (the default), or each value of a property of the trigger event, such as an order. The value is a text of 1 to 200 characters or a number; an event without one enrols nobody. */
+                    enrolPer?: "contact" | {
+                        /** @description A path in the properties of the trigger event, such as `order.id`. */
+                        property: string;
+                    } | null;
+                    /** @description What a trigger event does while its key is enrolled. `ignore`: nothing. `update`: templates read it. `restart`: that, and an enrolment without a message begins again. */
+                    whileActive?: "ignore" | "update" | "restart" | null;
                     goal?: {
                         /**
                          * @description Ends the enrolment as converted.
                          * @example invoice_paid
                          */
                         event: string;
+                        /** @description All must hold of the event. As the `where` of a segment: see `docs/segments.md`. */
+                        where?: components["schemas"]["SentPropertyCondition"][] | null;
+                        /** @description The event counts if it carries the key of the enrolment: at this path in its properties, or, with `true`, at the path of `enrolPer`. */
+                        sameKey?: true | string | null;
                     } | null;
                     /** @description Run from top to bottom; at most 200 with those inside, on 5 levels. */
                     steps?: components["schemas"]["SentStep"][] | null;
@@ -11406,8 +11471,19 @@ export interface operations {
                                     at?: string;
                                 };
                                 canEnterAgain: boolean;
+                                /** @description What the campaign enrols once for: the contact (the default), or each value of a property of the trigger event, such as an order. The value is a text of 1 to 200 characters or a number; an event without one enrols nobody. */
+                                enrolPer: "contact" | {
+                                    /** @description A path in the properties of the trigger event, such as `order.id`. */
+                                    property: string;
+                                };
+                                /** @description What a trigger event does while its key is enrolled. `ignore`: nothing. `update`: templates read it. `restart`: that, and an enrolment without a message begins again. */
+                                whileActive: "ignore" | "update" | "restart";
                                 goal: {
                                     event: string;
+                                    /** @description All must hold of the event. As the `where` of a segment: see `docs/segments.md`. */
+                                    where?: components["schemas"]["PropertyCondition"][];
+                                    /** @description The event counts if it carries the key of the enrolment: at this path in its properties, or, with `true`, at the path of `enrolPer`. */
+                                    sameKey?: true | string;
                                 } | null;
                                 /** @description Run from top to bottom; at most 200 with those inside, on 5 levels. */
                                 steps: components["schemas"]["Step"][];
@@ -11670,8 +11746,19 @@ export interface operations {
                                     at?: string;
                                 };
                                 canEnterAgain: boolean;
+                                /** @description What the campaign enrols once for: the contact (the default), or each value of a property of the trigger event, such as an order. The value is a text of 1 to 200 characters or a number; an event without one enrols nobody. */
+                                enrolPer: "contact" | {
+                                    /** @description A path in the properties of the trigger event, such as `order.id`. */
+                                    property: string;
+                                };
+                                /** @description What a trigger event does while its key is enrolled. `ignore`: nothing. `update`: templates read it. `restart`: that, and an enrolment without a message begins again. */
+                                whileActive: "ignore" | "update" | "restart";
                                 goal: {
                                     event: string;
+                                    /** @description All must hold of the event. As the `where` of a segment: see `docs/segments.md`. */
+                                    where?: components["schemas"]["PropertyCondition"][];
+                                    /** @description The event counts if it carries the key of the enrolment: at this path in its properties, or, with `true`, at the path of `enrolPer`. */
+                                    sameKey?: true | string;
                                 } | null;
                                 /** @description Run from top to bottom; at most 200 with those inside, on 5 levels. */
                                 steps: components["schemas"]["Step"][];
@@ -11914,8 +12001,19 @@ export interface operations {
                                     at?: string;
                                 };
                                 canEnterAgain: boolean;
+                                /** @description What the campaign enrols once for: the contact (the default), or each value of a property of the trigger event, such as an order. The value is a text of 1 to 200 characters or a number; an event without one enrols nobody. */
+                                enrolPer: "contact" | {
+                                    /** @description A path in the properties of the trigger event, such as `order.id`. */
+                                    property: string;
+                                };
+                                /** @description What a trigger event does while its key is enrolled. `ignore`: nothing. `update`: templates read it. `restart`: that, and an enrolment without a message begins again. */
+                                whileActive: "ignore" | "update" | "restart";
                                 goal: {
                                     event: string;
+                                    /** @description All must hold of the event. As the `where` of a segment: see `docs/segments.md`. */
+                                    where?: components["schemas"]["PropertyCondition"][];
+                                    /** @description The event counts if it carries the key of the enrolment: at this path in its properties, or, with `true`, at the path of `enrolPer`. */
+                                    sameKey?: true | string;
                                 } | null;
                                 /** @description Run from top to bottom; at most 200 with those inside, on 5 levels. */
                                 steps: components["schemas"]["Step"][];
@@ -12146,8 +12244,19 @@ export interface operations {
                                     at?: string;
                                 };
                                 canEnterAgain: boolean;
+                                /** @description What the campaign enrols once for: the contact (the default), or each value of a property of the trigger event, such as an order. The value is a text of 1 to 200 characters or a number; an event without one enrols nobody. */
+                                enrolPer: "contact" | {
+                                    /** @description A path in the properties of the trigger event, such as `order.id`. */
+                                    property: string;
+                                };
+                                /** @description What a trigger event does while its key is enrolled. `ignore`: nothing. `update`: templates read it. `restart`: that, and an enrolment without a message begins again. */
+                                whileActive: "ignore" | "update" | "restart";
                                 goal: {
                                     event: string;
+                                    /** @description All must hold of the event. As the `where` of a segment: see `docs/segments.md`. */
+                                    where?: components["schemas"]["PropertyCondition"][];
+                                    /** @description The event counts if it carries the key of the enrolment: at this path in its properties, or, with `true`, at the path of `enrolPer`. */
+                                    sameKey?: true | string;
                                 } | null;
                                 /** @description Run from top to bottom; at most 200 with those inside, on 5 levels. */
                                 steps: components["schemas"]["Step"][];
@@ -12378,8 +12487,19 @@ export interface operations {
                                     at?: string;
                                 };
                                 canEnterAgain: boolean;
+                                /** @description What the campaign enrols once for: the contact (the default), or each value of a property of the trigger event, such as an order. The value is a text of 1 to 200 characters or a number; an event without one enrols nobody. */
+                                enrolPer: "contact" | {
+                                    /** @description A path in the properties of the trigger event, such as `order.id`. */
+                                    property: string;
+                                };
+                                /** @description What a trigger event does while its key is enrolled. `ignore`: nothing. `update`: templates read it. `restart`: that, and an enrolment without a message begins again. */
+                                whileActive: "ignore" | "update" | "restart";
                                 goal: {
                                     event: string;
+                                    /** @description All must hold of the event. As the `where` of a segment: see `docs/segments.md`. */
+                                    where?: components["schemas"]["PropertyCondition"][];
+                                    /** @description The event counts if it carries the key of the enrolment: at this path in its properties, or, with `true`, at the path of `enrolPer`. */
+                                    sameKey?: true | string;
                                 } | null;
                                 /** @description Run from top to bottom; at most 200 with those inside, on 5 levels. */
                                 steps: components["schemas"]["Step"][];
@@ -12610,8 +12730,19 @@ export interface operations {
                                     at?: string;
                                 };
                                 canEnterAgain: boolean;
+                                /** @description What the campaign enrols once for: the contact (the default), or each value of a property of the trigger event, such as an order. The value is a text of 1 to 200 characters or a number; an event without one enrols nobody. */
+                                enrolPer: "contact" | {
+                                    /** @description A path in the properties of the trigger event, such as `order.id`. */
+                                    property: string;
+                                };
+                                /** @description What a trigger event does while its key is enrolled. `ignore`: nothing. `update`: templates read it. `restart`: that, and an enrolment without a message begins again. */
+                                whileActive: "ignore" | "update" | "restart";
                                 goal: {
                                     event: string;
+                                    /** @description All must hold of the event. As the `where` of a segment: see `docs/segments.md`. */
+                                    where?: components["schemas"]["PropertyCondition"][];
+                                    /** @description The event counts if it carries the key of the enrolment: at this path in its properties, or, with `true`, at the path of `enrolPer`. */
+                                    sameKey?: true | string;
                                 } | null;
                                 /** @description Run from top to bottom; at most 200 with those inside, on 5 levels. */
                                 steps: components["schemas"]["Step"][];
@@ -12744,6 +12875,8 @@ export interface operations {
             query?: {
                 /** @description Those in this state. */
                 state?: "active" | "finished" | "converted" | "stopped" | "merged";
+                /** @description Those with this key, such as an order. */
+                key?: string;
                 /** @description The maximum number of entries in a page. */
                 limit?: number;
                 /** @description The nextCursor of the previous page. Leave it out for the first page. */
@@ -12775,6 +12908,7 @@ export interface operations {
                      *           {
                      *             "enrolmentId": "0198c5a0-9c3d-7a10-b7f2-8d4e6a1c9b35",
                      *             "contactId": "0198c5a0-7e3f-7000-8000-2b1c4d5e6f70",
+                     *             "key": null,
                      *             "state": "active",
                      *             "stepId": "pause",
                      *             "version": 1,
@@ -12798,6 +12932,7 @@ export interface operations {
                                 enrolmentId: string;
                                 /** Format: uuid */
                                 contactId: string;
+                                key: string | null;
                                 state: "active" | "finished" | "converted" | "stopped" | "merged";
                                 stepId: string | null;
                                 version: number | null;
@@ -12928,12 +13063,14 @@ export interface operations {
                      *           {
                      *             "event": "signup",
                      *             "at": "2026-03-02T08:00:00.000Z",
+                     *             "key": null,
                      *             "entered": false,
                      *             "reason": "already_active"
                      *           },
                      *           {
                      *             "event": "signup",
                      *             "at": "2026-03-01T09:30:00.000Z",
+                     *             "key": null,
                      *             "entered": true,
                      *             "reason": null
                      *           }
@@ -12942,6 +13079,7 @@ export interface operations {
                      *           {
                      *             "enrolmentId": "0198c5a0-9c3d-7a10-b7f2-8d4e6a1c9b35",
                      *             "contactId": "0198c5a0-7e3f-7000-8000-2b1c4d5e6f70",
+                     *             "key": null,
                      *             "state": "active",
                      *             "stepId": "pause",
                      *             "version": 1,
@@ -12994,6 +13132,7 @@ export interface operations {
                      *                 "since": "2026-03-01T09:30:00.120Z",
                      *                 "heldBy": null
                      *               },
+                     *               "key": null,
                      *               "kind": "marketing",
                      *               "goal": {
                      *                 "event": "invoice_paid",
@@ -13040,8 +13179,9 @@ export interface operations {
                                 event: string | null;
                                 /** Format: date-time */
                                 at: string;
+                                key: string | null;
                                 entered: boolean;
-                                reason: ("batch" | "not_published" | "paused" | "archived" | "where" | "already_active" | "entered_once" | "chain_too_long") | null;
+                                reason: ("batch" | "not_published" | "paused" | "archived" | "where" | "no_key" | "goal" | "already_active" | "entered_once" | "too_many_active" | "chain_too_long") | null;
                             }[];
                             /** @description The newest 100, newest first. */
                             enrolments: {
@@ -13049,6 +13189,7 @@ export interface operations {
                                 enrolmentId: string;
                                 /** Format: uuid */
                                 contactId: string;
+                                key: string | null;
                                 state: "active" | "finished" | "converted" | "stopped" | "merged";
                                 stepId: string | null;
                                 version: number | null;
@@ -13074,6 +13215,10 @@ export interface operations {
                                     /** @constant */
                                     type: "wait_for";
                                     event: string;
+                                    /** @description All must hold of the event. As the `where` of a segment: see `docs/segments.md`. */
+                                    where?: components["schemas"]["PropertyCondition"][];
+                                    /** @description The event counts if it carries the key of the enrolment: at this path in its properties, or, with `true`, at the path of `enrolPer`. */
+                                    sameKey?: true | string;
                                     /** @description How long at most. ISO 8601: weeks, days of 24 hours, hours, minutes, seconds; above zero and at most P365D. */
                                     timeout: string;
                                 } | {
@@ -13198,6 +13343,7 @@ export interface operations {
                                             channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
                                         } | null;
                                     };
+                                    key: string | null;
                                     kind: "marketing" | "transactional";
                                     goal: {
                                         event: string;
@@ -13359,6 +13505,7 @@ export interface operations {
                      *       "message": "The report.",
                      *       "data": {
                      *         "report": {
+                     *           "contacts": 118,
                      *           "enrolments": {
                      *             "enrolled": 120,
                      *             "active": 40,
@@ -13426,6 +13573,8 @@ export interface operations {
                         message: string;
                         data: {
                             report: {
+                                /** @description How many contacts these are of. */
+                                contacts: number;
                                 enrolments: {
                                     enrolled: number;
                                     active: number;

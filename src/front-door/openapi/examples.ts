@@ -44,6 +44,7 @@ export const CONTACT_EXAMPLE = {
     {
       enrolmentId: '0198c5a0-9c3d-7a10-b7f2-8d4e6a1c9b35',
       campaignId: '0198c5a0-9b11-7f02-8a3c-5b2e6f7d8c90',
+      key: null,
       state: 'active',
       enrolledAt: '2026-03-01T09:30:00.000Z',
       endedAt: null,
@@ -104,6 +105,7 @@ export const CAMPAIGN_EXAMPLE = {
 export const ENROLMENT_EXAMPLE = {
   enrolmentId: '0198c5a0-9c3d-7a10-b7f2-8d4e6a1c9b35',
   contactId: '0198c5a0-7e3f-7000-8000-2b1c4d5e6f70',
+  key: null,
   state: 'active',
   stepId: 'pause',
   version: 1,
@@ -162,6 +164,7 @@ export const MESSAGE_EXAMPLE = {
 const sends = { claimed: 0, delivered: 0, bounced: 0, complained: 0, failed: 0, unknown: 0 }
 const outcome = { enrolled: 120, converted: 24, conversionRate: 0.2, revenue: { EUR: 1176 } }
 export const REPORT_EXAMPLE = {
+  contacts: 118,
   enrolments: { enrolled: 120, active: 40, finished: 50, converted: 24, stopped: 6, merged: 0 },
   conversionRate: 0.2,
   steps: [

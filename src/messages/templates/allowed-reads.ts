@@ -16,6 +16,7 @@ const CONTACT = [
 const EXACT = new Set([
   ...CONTACT.map((name) => `contact.${name}`),
   'event.name',
+  'enrolment.key',
   'unsubscribeUrl',
   'preferencesUrl',
   'confirmUrl',

@@ -22,6 +22,8 @@ export interface MessageValues {
   data?: Record<string, unknown>
   /** Of the variant. Otherwise it is that of the contact. */
   language?: string
+  /** `key`: what the enrolment is about, such as an order; else empty. Messages from before it have none. */
+  enrolment?: { key: string }
   unsubscribeUrl: string
   preferencesUrl: string
   /** For a mail that asks for a confirmation. */
@@ -37,7 +39,8 @@ export interface MessageBusiness {
 
 /** Values as templates read them: a first name of white space is none, and an event is always there. */
 export function fillIn(values: MessageValues): object {
-  const { contact, event, data = {} } = values
+  const { contact, event, enrolment = { key: '' }, data = {} } = values
   const firstName = contact.firstName?.trim() || null
-  return { ...values, contact: { ...contact, firstName }, event: event ?? { name: '', properties: {} }, data }
+  const always = { event: event ?? { name: '', properties: {} }, enrolment, data }
+  return { ...values, contact: { ...contact, firstName }, ...always }
 }

@@ -23,14 +23,14 @@ export interface Position {
 export interface Facts {
   /** True when the rule of a branch matches the contact now. Null: the timeline has to be queried first. */
   testRule: (rule: Rule, stepId: string) => boolean | null
-  /** Instant (epoch milliseconds) of the earliest such event that is recorded and dated at or after `since`. */
-  awaitedEventAt: (event: string, since: number) => number | null
+  /** Instant (epoch milliseconds) of the earliest event that the step waits for, recorded and dated at or after `since`. */
+  awaitedEventAt: (step: WaitForStep, since: number) => number | null
   /** A zone that the runtime knows: see `knownZone`. */
   timezone: () => string
 }
 
 export type Action = (
-  | { kind: 'wait'; position: Position; dueAt: number; listensFor: string | null }
+  | { kind: 'wait'; position: Position; dueAt: number; listensFor: WaitForStep | null }
   /** `isImmediate`: quiet hours do not delay it. When the send is settled, advance from `{ done: position }`. */
   | { kind: 'send'; position: Position; step: SendStep; isImmediate: boolean }
   /** When it is applied, advance from `{ done: position }`. */
@@ -132,10 +132,10 @@ const waitUntil = (dueAt: number, position: Position, now: number): Stop | Leave
 /** Returns the event or the time-out, whichever is earlier; the event if both are at the same instant. */
 function waitFor(step: WaitForStep, position: Position, { now, facts }: Move): Stop | Leave {
   const dueAt = position.since + msOf(step.timeout)
-  const happenedAt = facts.awaitedEventAt(step.event, position.since)
+  const happenedAt = facts.awaitedEventAt(step, position.since)
   if (happenedAt !== null && happenedAt <= dueAt) return { into: step.steps, isDelay: true }
   if (now >= dueAt) return { into: step.otherwise, isDelay: true }
-  return { kind: 'wait', position, dueAt, listensFor: step.event }
+  return { kind: 'wait', position, dueAt, listensFor: step }
 }
 
 function partOf({ id, parts }: SplitStep, contactId: string): readonly Step[] {

@@ -6,6 +6,32 @@ export interface EnrolmentStart {
   /** Epoch milliseconds. */
   beganAt: number
   event: TriggerEvent | null
+  /** The `occurredAt` of the event that triggered. Null: no event triggers the campaign. */
+  eventAt: number | null
+}
+
+/** A trigger event of an active enrolment in Postgres that templates read from now on, unless it is older than theirs. */
+export interface FollowedTrigger {
+  businessId: string
+  contactId: string
+  enrolmentId: string
+  event: TriggerEvent
+  /** Epoch milliseconds. */
+  occurredAt: number
+  receivedAt: number
+  /** Where the enrolment begins again, if it has claimed no message. Null: it stays where it is. */
+  restart: FirstStep | null
+}
+
+/** The last time of a goal whose events meet conditions. */
+export interface GoalTime {
+  businessId: string
+  contactId: string
+  campaignId: string
+  /** `ANY_KEY`: the key does not matter. */
+  key: string
+  /** Epoch milliseconds. */
+  lastAt: number
 }
 
 /** The event that starts an enrolment, for its templates. */

@@ -4,12 +4,13 @@ import { type Faults, addFaults, fault } from '../segments/reading/reading.ts'
 import { traitFaults } from '../identity/decide-edit.ts'
 import { checkBranch } from './check-branch.ts'
 import type { Definition } from './definition.ts'
-import { type FieldKind, type FieldValues, type Step, fieldsOf } from './steps.ts'
+import { type Goal, hasWhere } from './event-condition.ts'
+import { type FieldKind, type FieldValues, type Step, type WaitForStep, fieldsOf } from './steps.ts'
 import { listsIn } from './walk-steps.ts'
 
 export interface CheckContext {
   /** Null: the campaign has no goal. */
-  goalEvent: string | null
+  goal: Goal | null
   /** Definitions that the rules of branches may read. */
   rules: RuleContext
 }
@@ -43,9 +44,10 @@ const CHECKS: { [Kind in FieldKind]: Check<FieldValues[Kind]> | null } = {
   duration: null,
   time: null,
   weekdays: null,
-  event: (found, event, path, { goalEvent }) => {
-    if (event === goalEvent) fault(found, path, 'not_the_goal')
-  },
+  // Compared with the goal by `checkStep`: both may have conditions.
+  event: null,
+  where: null,
+  sameKey: null,
   rule: (found, rule, path, { rules }) => addFaults(found, checkBranch(rule, path, rules)),
   steps: null,
   parts: null,
@@ -68,11 +70,18 @@ const checkField = <Kind extends FieldKind>(
 
 function checkStep(found: Faults, step: Step, path: string, context: CheckContext): void {
   const values: Record<string, unknown> = step
+  if (step.type === 'wait_for') checkAwaited(found, step, path, context)
   for (const [name, { kind }] of fieldsOf(step.type)) {
     const value = values[name] as FieldValues[FieldKind] | undefined
     if (value !== undefined) checkField(found, { path: `${path}.${name}`, context }, kind, value)
   }
   for (const list of listsIn(step)) checkList(found, list.steps, `${path}.${list.path}`, context)
+}
+
+/** An event that may be both needs conditions on either side. */
+function checkAwaited(found: Faults, step: WaitForStep, path: string, { goal }: CheckContext): void {
+  if (goal === null || step.event !== goal.event || (hasWhere(step) && hasWhere(goal))) return
+  fault(found, `${path}.event`, 'not_the_goal')
 }
 
 /** Returns whether every way through a step ends at an exit. */

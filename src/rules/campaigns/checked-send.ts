@@ -19,9 +19,11 @@ export interface CheckedSend {
   dueAt: number
   waited: { stepId: string; since: number; heldBy: HeldBy | null }
   kind: MessageKind
+  /** Of the enrolment. Absent: it has none. */
+  key?: string
   /** Null: the campaign has no goal. */
   goal: string | null
-  /** The latest recorded event of the goal. */
+  /** The latest recorded event of the goal. With conditions: the latest one that meets them. */
   goalLastAt: number | null
   isHeldOut: boolean
   /** The latest choice for the channel; null without one. */
@@ -38,7 +40,7 @@ export interface CheckedSend {
   caps: (Cap & { setBy: SetBy; counted: number })[]
 }
 
-export interface ClaimFacts extends Pick<CheckedSend, 'dueAt' | 'waited' | 'goal' | 'goalLastAt' | 'consent'> {
+export interface ClaimFacts extends Pick<CheckedSend, 'dueAt' | 'waited' | 'key' | 'goal' | 'goalLastAt' | 'consent'> {
   send: Omit<SendFacts, 'definition'> & { definition: SendRules }
 }
 

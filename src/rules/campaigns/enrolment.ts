@@ -1,11 +1,27 @@
-/** What starts and ends a campaign for a contact (decisions, "Campaigns"). */
-import { type Changes, type DecisionContext, deltaOf } from '../changes.ts'
+/** What starts a campaign for a contact (decisions, "Campaigns"). */
+import { type DecisionContext, deltaOf } from '../changes.ts'
 import type { RecordedEvent } from '../events/recorded-event.ts'
-import { MAX_CHAIN, MAX_ENROLMENTS, MAX_ENROLMENTS_OF_AN_EVENT, countOf, showCount } from '../limits.ts'
-import type { Campaign, ContactState, EnrolmentEnd, EnrolmentState, FirstStep, State } from '../state.ts'
+import {
+  MAX_ACTIVE_IN_CAMPAIGN,
+  MAX_ACTIVE_WITH_KEYS,
+  MAX_CHAIN,
+  MAX_ENROLMENTS,
+  MAX_ENROLMENTS_OF_AN_EVENT,
+  countEnrolments,
+  countOf,
+  showCount,
+} from '../limits.ts'
+import { type Campaign, type ContactState, type EnrolmentState, type FirstStep, type State, pastKey } from '../state.ts'
 import type { Chain } from './campaign-changes.ts'
-import { triggeringEvent } from './event-trigger.ts'
+import { type Entry, stepFor } from './entry.ts'
+import { fitOf } from './event-condition.ts'
+import { type TriggeringEvent, triggeringEvent } from './event-trigger.ts'
+import { followTriggers } from './follow-triggers.ts'
+import { campaignsOf, isGoalReached, pastOf } from './goals.ts'
+import { isHarmless } from './trigger-event.ts'
 import type { FiredTrigger } from './web-trigger-fact.ts'
+
+const withoutKey = (campaign: Campaign): Entry => ({ campaign, key: null })
 
 /**
  * Enrols the contact in the campaigns that a live event triggers. Call `reachGoal` first: the event may also be a goal.
@@ -20,11 +36,24 @@ export function startCampaigns(
   const campaigns = enteringOf(context.state, contact)
   if (campaigns.length === 0) return []
   const seen = triggeringEvent(fact, source)
-  const triggered = campaigns.filter(
-    ({ triggerEvent, triggerTest }) => triggerEvent === event && (triggerTest?.(seen) ?? true),
-  )
+  const entries = campaigns.flatMap((campaign) => {
+    const { triggerEvent, triggerTest } = campaign
+    return triggerEvent === event && (triggerTest?.(seen) ?? true) ? entryOf(campaign, seen) : []
+  })
+  followTriggers(context, contact, entries, { occurredAt, receivedAt })
   // The caller's clock may be ahead: an enrolment never starts after the event was received.
-  return enrol(context, contact, triggered, { enrolledAt: Math.min(occurredAt, receivedAt), receivedAt })
+  const instants = { enrolledAt: Math.min(occurredAt, receivedAt), receivedAt }
+  return enrol(context, contact, entries, { ...instants, eventAt: occurredAt })
+}
+
+/** None for an event without a key, and for one that is the goal itself. */
+function entryOf(campaign: Campaign, seen: TriggeringEvent): Entry[] {
+  const { keyed, goalEvent, triggerEvent } = campaign
+  if (!keyed) return [{ campaign, key: null }]
+  if (keyed.goal && goalEvent === triggerEvent && fitOf(keyed.goal, seen) !== null) return []
+  if (keyed.readKey === null) return [{ campaign, key: null }]
+  const key = keyed.readKey(seen.properties())
+  return key === null ? [] : [{ campaign, key }]
 }
 
 /**
@@ -40,7 +69,7 @@ export function startBySegment(
   const triggered = enteringOf(context.state, contact).filter(
     ({ triggerSegment }) => triggerSegment?.segmentId === segmentId && triggerSegment.on === on,
   )
-  return enrol(context, contact, triggered, { enrolledAt: at, receivedAt: at })
+  return enrol(context, contact, triggered.map(withoutKey), { enrolledAt: at, receivedAt: at })
 }
 
 /**
@@ -55,181 +84,137 @@ export function startByWeb(
   const triggered = enteringOf(context.state, contact).filter(
     ({ id, triggerWeb }) => id === campaignId && triggerWeb?.name === name && triggerWeb.test(page),
   )
-  return enrol(context, contact, triggered, { enrolledAt: Math.min(occurredAt, receivedAt), receivedAt })
+  return enrol(context, contact, triggered.map(withoutKey), {
+    enrolledAt: Math.min(occurredAt, receivedAt),
+    receivedAt,
+  })
 }
 
 function enrol(
-  { changes, newId, event, chain }: DecisionContext,
+  context: DecisionContext,
   contact: ContactState,
-  triggered: Campaign[],
-  { enrolledAt, receivedAt }: Pick<EnrolmentState, 'enrolledAt' | 'receivedAt'>,
+  triggered: Entry[],
+  {
+    enrolledAt,
+    receivedAt,
+    eventAt = null,
+  }: Pick<EnrolmentState, 'enrolledAt' | 'receivedAt'> & { eventAt?: number | null },
 ): string[] {
   if (triggered.length === 0) return []
-  const entered = withinChain(enterable(triggered, contact), contact, chain)
+  const { state, changes, newId, event, chain } = context
+  const { free, crowded } = freeOf(enterable(state, triggered, contact), contact)
+  const entered = withinChain(free, contact, chain)
   const allowed = entered.slice(0, MAX_ENROLMENTS_OF_AN_EVENT)
-  const room = Math.max(0, MAX_ENROLMENTS - contact.enrolments.length)
-  for (const campaign of allowed.slice(0, room)) {
+  const room = Math.max(0, MAX_ENROLMENTS - countEnrolments(contact))
+  for (const { campaign, key } of allowed.slice(0, room)) {
     const id = newId()
-    const { enrolment, firstStep } = newEnrolment(campaign, contact, {
+    const { enrolment, firstStep } = newEnrolment(campaign, {
       id,
+      contactId: contact.id,
+      key,
+      isReached: isGoalReached(state, campaign, contact, { key, enrolledAt }),
       enrolledAt,
       receivedAt,
       chain: chain?.root ?? null,
     })
+    if (key !== null && event?.isKeyed === false && !isHarmless(key)) enrolment.isKeyHidden = true
     if (chain) chain.root ??= id
     contact.enrolments.push(enrolment)
     changes.newEnrolments.set(enrolment.id, { businessId: contact.businessId, enrolment })
     if (firstStep !== null)
-      changes.firstSteps.set(enrolment.id, { step: firstStep, beganAt: receivedAt, event: event ?? null })
-    changes.effects?.push({ kind: 'enrolled', contactId: contact.id, campaignId: campaign.id, state: enrolment.state })
+      changes.firstSteps.set(enrolment.id, { step: firstStep, beganAt: receivedAt, event: event ?? null, eventAt })
+    changes.effects?.push({
+      kind: 'enrolled',
+      contactId: contact.id,
+      campaignId: campaign.id,
+      key,
+      state: enrolment.state,
+    })
     deltaOf(changes, contact.id).raisesVersion = true
   }
   return [
+    ...notEntered(crowded, TOO_MANY_ACTIVE),
     ...notEntered(entered.length - allowed.length, `an event enrols in at most ${MAX_ENROLMENTS_OF_AN_EVENT}`),
     ...notEntered(allowed.length - room, `a contact has at most ${showCount(MAX_ENROLMENTS)} enrolments`),
   ]
 }
 
-/** Returns all of the campaigns or, when a step would begin them, as many as its chain may still have. */
-function withinChain(campaigns: Campaign[], { enrolments }: ContactState, chain: Chain | undefined): Campaign[] {
-  if (!chain?.refused) return campaigns
+const TOO_MANY_ACTIVE = `a contact has at most ${MAX_ACTIVE_IN_CAMPAIGN} active enrolments with keys in a campaign, and ${MAX_ACTIVE_WITH_KEYS} in all`
+
+/** Returns the entries for which the contact has room, and the number of the others. */
+function freeOf(entries: Entry[], { enrolments }: ContactState): { free: Entry[]; crowded: number } {
+  if (entries.every(({ key }) => key === null)) return { free: entries, crowded: 0 }
+  const active = enrolments.filter(({ key, state }) => key !== null && state === 'active')
+  let all = active.length
+  const free = entries.filter(({ campaign, key }) => {
+    if (key === null) return true
+    const many = active.filter(({ campaignId }) => campaignId === campaign.id).length
+    if (many >= MAX_ACTIVE_IN_CAMPAIGN || all >= MAX_ACTIVE_WITH_KEYS) return false
+    all += 1
+    return true
+  })
+  return { free, crowded: entries.length - free.length }
+}
+
+/** Returns all of the entries or, when a step would begin them, as many as its chain may still have. */
+function withinChain(entries: Entry[], { enrolments }: ContactState, chain: Chain | undefined): Entry[] {
+  if (!chain?.refused) return entries
   const many = enrolments.filter((one) => one.id === chain.root || one.chain === chain.root).length
   const room = Math.max(0, MAX_CHAIN - many)
-  chain.refused.push(...campaigns.slice(room).map(({ id }) => id))
-  return campaigns.slice(0, room)
+  chain.refused.push(...entries.slice(room).map(({ campaign }) => campaign.id))
+  return entries.slice(0, room)
 }
 
 /**
- * Enrols the contact. The enrolment is converted at once when the goal was reached since its instant.
+ * Composes an enrolment. It is converted at once when the goal was reached since its instant (`isReached`).
  * @param now instant of the creation (epoch milliseconds); default: its receipt
  * @returns `firstStep`: where it begins; null when it has no steps
  */
 export function newEnrolment(
-  campaign: Pick<Campaign, 'id' | 'version' | 'firstStep' | 'goalEvent'>,
-  contact: Pick<ContactState, 'id' | 'goalLastAt'>,
+  campaign: Pick<Campaign, 'id' | 'version' | 'firstStep' | 'keyed'>,
   {
-    id,
-    enrolledAt,
-    receivedAt,
-    now = receivedAt,
+    isReached,
+    now,
+    key = null,
     chain = null,
-  }: Pick<EnrolmentState, 'id' | 'enrolledAt' | 'receivedAt'> & {
+    ...made
+  }: Pick<EnrolmentState, 'id' | 'contactId' | 'enrolledAt' | 'receivedAt'> & {
+    isReached: boolean
     now?: number
+    key?: string | null
     chain?: string | null
   },
 ): { enrolment: EnrolmentState; firstStep: FirstStep | null } {
-  const isReached = isGoalReachedSince(campaign, contact, enrolledAt)
   const enrolment: EnrolmentState = {
-    id,
-    contactId: contact.id,
+    ...made,
     campaignId: campaign.id,
     version: campaign.firstStep === null ? null : campaign.version,
     state: isReached ? 'converted' : 'active',
-    enrolledAt,
-    receivedAt,
-    endedAt: isReached ? now : null,
+    endedAt: isReached ? (now ?? made.receivedAt) : null,
     chain,
+    key,
   }
-  return { enrolment, firstStep: isReached ? null : campaign.firstStep }
+  const { firstStep } = campaign
+  return { enrolment, firstStep: isReached || firstStep === null ? null : stepFor(firstStep, campaign, key) }
 }
 
 const notEntered = (many: number, reason: string): string[] =>
   many > 0 ? [`${countOf(many, 'campaign')} not entered: ${reason}`] : []
 
-/**
- * Ends the enrolments in campaigns with this goal event. `lastAt` is the time of the latest event of that name. If the goal
- * was last reached at or after the enrolment, the enrolment ends as `converted`. If the goal is dated before the enrolment but
- * was recorded after it, the enrolment ends as `stopped`. The history of a browser counts as recorded when it was received.
- */
-export function reachGoal(
-  { state, changes }: DecisionContext,
-  contact: ContactState,
-  {
-    event,
-    lastAt,
-    at,
-    recordedAt = Infinity,
-  }: { event: string; lastAt: number; at: number; recordedAt?: number | undefined },
-): void {
-  if (campaignsOf(state, contact).length === 0) return
-  const campaigns = campaignsById(state, contact, (campaign) => campaign.goalEvent === event)
-  if (campaigns.size === 0) return
-  contact.goalLastAt.set(event, Math.max(lastAt, contact.goalLastAt.get(event) ?? -Infinity))
-  deltaOf(changes, contact.id).raisesVersion = true
-  for (const enrolment of contact.enrolments) {
-    if (enrolment.state !== 'active') continue
-    const campaign = campaigns.get(enrolment.campaignId)
-    if (!campaign) continue
-    if (isGoalReachedSince(campaign, contact, enrolment.enrolledAt))
-      endEnrolment(changes, contact.businessId, enrolment, 'converted', at)
-    else if (recordedAt >= enrolment.receivedAt) endEnrolment(changes, contact.businessId, enrolment, 'stopped', at)
-  }
-}
-
-/** Notes an event that a step of an enrolment may wait for. The save finds out which step does. */
-export function recordAwaitedEvent(
-  { state, changes }: DecisionContext,
-  contact: ContactState,
-  event: string,
-  { firstAt, lastAt }: { firstAt: number; lastAt: number },
-): void {
-  if (!state.businesses.get(contact.businessId)?.awaited.has(event)) return
-  if (!contact.enrolments.some((one) => one.state === 'active' && one.version !== null)) return
-  const key = `${contact.id} ${event}`
-  const known = changes.awaitedEvents.get(key)
-  const times = firstAt === lastAt ? [firstAt] : [firstAt, lastAt]
-  if (known) known.times.push(...times)
-  else changes.awaitedEvents.set(key, { businessId: contact.businessId, contactId: contact.id, event, times })
-}
-
-/** Checks the goals of all active enrolments once, after a merge has combined the statistics. */
-export function checkGoals(state: State, changes: Changes, contact: ContactState, at: number): void {
-  if (contact.enrolments.length === 0) return
-  const campaigns = campaignsById(state, contact, (campaign) => campaign.goalEvent !== null)
-  for (const enrolment of contact.enrolments) {
-    const campaign = campaigns.get(enrolment.campaignId)
-    if (enrolment.state === 'active' && campaign && isGoalReachedSince(campaign, contact, enrolment.enrolledAt))
-      endEnrolment(changes, contact.businessId, enrolment, 'converted', at)
-  }
-}
-
-export function endEnrolment(
-  changes: Changes,
-  businessId: string,
-  enrolment: EnrolmentState,
-  end: EnrolmentEnd,
-  at: number,
-): void {
-  enrolment.state = end
-  enrolment.endedAt = at
-  changes.effects?.push({ kind: 'ended', contactId: enrolment.contactId, campaignId: enrolment.campaignId, state: end })
-  if (changes.newEnrolments.has(enrolment.id)) changes.firstSteps.delete(enrolment.id)
-  else changes.endedEnrolments.set(enrolment.id, { businessId, enrolment })
-}
-
 const enteringOf = (state: State, contact: ContactState): Campaign[] =>
   campaignsOf(state, contact).filter(({ isPaused }) => !isPaused)
 
-const campaignsOf = (state: State, { businessId }: ContactState): Campaign[] =>
-  state.businesses.get(businessId)?.campaigns ?? []
-
-function campaignsById(state: State, contact: ContactState, matches: (campaign: Campaign) => boolean) {
-  return new Map(campaignsOf(state, contact).flatMap((one) => (matches(one) ? [[one.id, one] as const] : [])))
-}
-
-/** Campaigns that the contact may enter: it was never in them, or it has left them and they allow another entry. */
-function enterable(campaigns: Campaign[], { enrolments }: ContactState): Campaign[] {
-  const entered = new Set(enrolments.map(({ campaignId }) => campaignId))
-  const active = new Set(enrolments.flatMap((one) => (one.state === 'active' ? [one.campaignId] : [])))
-  return campaigns.filter(({ id, canEnterAgain }) => !(canEnterAgain ? active : entered).has(id))
-}
-
-function isGoalReachedSince(
-  campaign: Pick<Campaign, 'goalEvent'>,
-  contact: Pick<ContactState, 'goalLastAt'>,
-  instant: number,
-): boolean {
-  if (campaign.goalEvent === null) return false
-  const lastAt = contact.goalLastAt.get(campaign.goalEvent)
-  return lastAt !== undefined && lastAt >= instant
+/**
+ * Campaigns that the contact may enter: it was never in them, or it has left them and they allow another entry. With
+ * keys, each key is entered by itself.
+ */
+function enterable(state: State, entries: Entry[], contact: ContactState): Entry[] {
+  const { enrolments } = contact
+  const nameOf = (campaignId: string, key: string | null) => (key === null ? campaignId : pastKey(campaignId, key))
+  const entered = new Set(enrolments.map(({ campaignId, key }) => nameOf(campaignId, key)))
+  const active = new Set(enrolments.flatMap((one) => (one.state === 'active' ? [nameOf(one.campaignId, one.key)] : [])))
+  return entries.filter(({ campaign: { id, canEnterAgain }, key }) => {
+    if ((canEnterAgain ? active : entered).has(nameOf(id, key))) return false
+    return canEnterAgain || key === null || !pastOf(state, contact, id, key).wasEntered
+  })
 }

@@ -3,12 +3,14 @@
  * to instant.
  */
 import type { MessageChannel } from '../messages/message-channel.ts'
+import type { SeenEvent } from '../segments/compile/compile-where.ts'
 import type { Rule } from '../segments/rule.ts'
 import { type Action, type Move, advance } from './advance.ts'
+import { type EventCondition, type Goal, compileFit } from './event-condition.ts'
 import type { Definition } from './definition.ts'
 import { type SendVerdict, decideSend } from './decide-send.ts'
 import type { SkipReason } from '../messages/message-reasons.ts'
-import type { SendStep, UpdateStep } from './steps.ts'
+import type { SendStep, UpdateStep, WaitForStep } from './steps.ts'
 
 /** Maximum number of instants of an enrolment. No campaign needs more: each of its steps waits at most three times. */
 export const MAX_INSTANTS = 1000
@@ -20,6 +22,8 @@ export interface FollowedEvent {
   receivedAt: number
   /** Position in the order of receipt, among everything that happens to the contact. */
   place: number
+  /** For conditions. Absent: its properties are not known, and it meets none. */
+  seen?: SeenEvent
 }
 
 export interface FollowedContact {
@@ -48,7 +52,13 @@ export interface Course {
   campaignId: string
   definition: Definition
   /** Null: the campaign has none. */
-  goalEvent: string | null
+  goal: Goal | null
+  /** The key of the enrolment, and its path in trigger events. Absent: the campaign enrols once for each contact. */
+  keys?: { key: string; keyPath: string }
+  /** Trigger events of the key, in order of receipt: each begins it again until it has claimed a message. */
+  restarts?: readonly FollowedEvent[]
+  /** Date of the trigger event; default: the instant of the enrolment. */
+  eventAt?: number
   contact: FollowedContact
   /** Instant of the enrolment. */
   enrolledAt: number
@@ -95,17 +105,36 @@ export type CourseEnd =
 export function* followEnrolment(course: Course): Generator<FollowedSend, CourseEnd, boolean> {
   const { beganAt, until = Infinity, maxInstants = MAX_INSTANTS } = course
   const goal = findGoal(course)
+  const nextRestart = followRestarts(course)
+  const progress = { hasMessage: false }
   let position: Move['position'] = null
   let now = beganAt
   for (let instants = 0; instants < maxInstants; instants++) {
     if (goal !== null && now >= goal.endsAt) return { kind: 'ended', ...goal }
-    const stop: Stop | null = yield* moveOn(course, position, now)
+    const stop: Stop | null = yield* moveOn(course, position, now, progress)
     if (stop === null) return { kind: 'ended', state: 'finished', endsAt: now, place: null }
     position = stop.position
-    now = nextInstant(course, stop, now, goal?.endsAt ?? Infinity)
+    const next = nextInstant(course, stop, now, goal?.endsAt ?? Infinity)
+    const again = progress.hasMessage ? Infinity : nextRestart(now)
+    if (again <= next) position = null
+    now = Math.min(again, next)
     if (now === Infinity || now > until) return { kind: 'active', stepId: stop.stepId }
   }
   return { kind: 'too_many_instants' }
+}
+
+/**
+ * Returns a function that finds when the enrolment begins again, by a trigger event that is not older than the one
+ * before. Call it with instants in ascending order.
+ */
+function followRestarts({ restarts = [], place, enrolledAt, eventAt = enrolledAt }: Course): (now: number) => number {
+  let latest = eventAt
+  const times = restarts.flatMap((one) => {
+    if (one.place <= place || one.at < latest) return []
+    latest = one.at
+    return [one.receivedAt]
+  })
+  return (now) => times.find((at) => at > now) ?? Infinity
 }
 
 interface GoalEnd {
@@ -115,13 +144,21 @@ interface GoalEnd {
 }
 
 /** Decides as saves do: a goal dated before the enrolment that is received after it stops it. */
-function findGoal({ goalEvent, eventsByName, enrolledAt, beganAt, place }: Course): GoalEnd | null {
-  const goals = goalEvent === null ? [] : (eventsByName.get(goalEvent) ?? [])
+function findGoal(course: Course): GoalEnd | null {
+  const { goal: condition, enrolledAt, beganAt, place } = course
+  const goals = condition === null ? [] : matchesOf(course, condition)
   if (goals.some((goal) => goal.place < place && goal.at >= enrolledAt))
     return { state: 'converted', endsAt: beganAt, place }
   const next = goals.find((goal) => goal.place >= place)
   if (next === undefined) return null
   return { state: next.at >= enrolledAt ? 'converted' : 'stopped', endsAt: next.receivedAt, place: next.place }
+}
+
+/** The events that count as the goal, or for a step. In order of receipt. */
+function matchesOf({ eventsByName, keys }: Course, condition: EventCondition): readonly FollowedEvent[] {
+  const events = eventsByName.get(condition.event) ?? []
+  const fits = compileFit(condition, keys ?? { key: null, keyPath: null })
+  return fits === null ? events : events.filter(({ seen }) => seen !== undefined && fits(seen))
 }
 
 /**
@@ -132,11 +169,16 @@ interface Stop {
   stepId: string | null
   since: number
   dueAt: number
-  listensFor: string | null
+  listensFor: WaitForStep | null
 }
 
-/** Null: at the end. */
-function* moveOn(course: Course, from: Move['position'], now: number): Generator<FollowedSend, Stop | null, boolean> {
+/** Null: at the end. `progress`: whether any message was decided. */
+function* moveOn(
+  course: Course,
+  from: Move['position'],
+  now: number,
+  progress: { hasMessage: boolean },
+): Generator<FollowedSend, Stop | null, boolean> {
   for (let position = from; ;) {
     const action = advance(moveOf(course, position, now))
     course.onEntered?.(action.entered)
@@ -160,13 +202,15 @@ function* moveOn(course: Course, from: Move['position'], now: number): Generator
       return { position: held, stepId, since, dueAt: verdict.until, listensFor: null }
     }
     const reason = verdict.kind === 'skip' ? verdict.reason : null
+    progress.hasMessage = true
     const isOut: boolean = yield { step, at: now, reason }
     if (reason === null && isOut) course.sent.push({ channel: step.channel, at: now })
     position = { done: action.position }
   }
 }
 
-function moveOf({ definition, contact, eventsByName }: Course, position: Move['position'], now: number): Move {
+function moveOf(course: Course, position: Move['position'], now: number): Move {
+  const { definition, contact } = course
   return {
     definition,
     contactId: contact.contactId,
@@ -176,7 +220,7 @@ function moveOf({ definition, contact, eventsByName }: Course, position: Move['p
       testRule: (rule, stepId) => contact.testRule(rule, stepId, now),
       awaitedEventAt: (awaited, since) => {
         let earliest = Infinity
-        for (const { at, receivedAt } of eventsByName.get(awaited) ?? [])
+        for (const { at, receivedAt } of matchesOf(course, awaited))
           if (at >= since && receivedAt <= now) earliest = Math.min(earliest, at)
         return earliest === Infinity ? null : earliest
       },
@@ -207,13 +251,8 @@ function judge(
 }
 
 /** Infinity: no more events. */
-function nextInstant(
-  { eventsByName }: Course,
-  { since, dueAt, listensFor }: Stop,
-  now: number,
-  goalAt: number,
-): number {
-  const events = listensFor === null ? [] : (eventsByName.get(listensFor) ?? [])
+function nextInstant(course: Course, { since, dueAt, listensFor }: Stop, now: number, goalAt: number): number {
+  const events = listensFor === null ? [] : matchesOf(course, listensFor)
   const awaited = events.find(({ at, receivedAt }) => receivedAt > now && at >= since && at <= dueAt)
   return Math.min(dueAt, goalAt, awaited?.receivedAt ?? Infinity)
 }

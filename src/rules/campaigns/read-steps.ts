@@ -11,6 +11,7 @@ import {
   readOneOf,
 } from '../segments/reading/reading.ts'
 import { MAX_EVENT, MAX_LEVELS, MAX_PARTS, MAX_STEPS, MAX_STEP_ID } from './definition.ts'
+import { readConditions, readSameKey } from './read-conditions.ts'
 import { readDuration } from './read-duration.ts'
 import { readSenderKey } from './read-senders.ts'
 import { checkUpdate, readTagsOf, readTraitsOf } from './read-update.ts'
@@ -128,6 +129,8 @@ const READERS: { [Kind in FieldKind]: Reader<FieldValues[Kind]> } = {
     const name = readName(reading, sent, path, MAX_EVENT)
     return name === undefined ? undefined : trimText(name)
   },
+  where: (reading, sent, path) => readConditions(reading, sent, path),
+  sameKey: readSameKey,
   rule: (reading, sent, path) => {
     const read = readRuleForm(sent, reading.context.fields, path)
     if ('rule' in read) return read.rule

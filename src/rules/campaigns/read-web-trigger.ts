@@ -2,7 +2,7 @@ import type { Fault } from '../faults.ts'
 import { neededType } from '../segments/grammar/operators.ts'
 import { type Faults, type RawObject, fault } from '../segments/reading/reading.ts'
 import type { PropertyCondition } from '../segments/rule.ts'
-import { readTriggerWhere } from './read-event-trigger.ts'
+import { readConditions } from './read-conditions.ts'
 import { take, takeObject } from './read-words.ts'
 import { WEB_PROPERTIES, type WebTrigger, type WebTriggerName } from './web-trigger.ts'
 
@@ -13,7 +13,7 @@ import { WEB_PROPERTIES, type WebTrigger, type WebTriggerName } from './web-trig
 export function readWebTrigger(web: WebTriggerName, sent: RawObject): { trigger: WebTrigger } | { faults: Fault[] } {
   const reading: Faults = { faults: [] }
   takeObject(reading, sent, 'trigger', ['web', 'where'])
-  const where = readTriggerWhere(reading, take(sent, 'where'))
+  const where = readConditions(reading, take(sent, 'where'), 'trigger.where')
   where.forEach((condition, index) => checkCondition(reading, web, condition, `trigger.where[${index}]`))
   if (reading.faults.length > 0) return { faults: reading.faults }
   return { trigger: { web, ...(where.length > 0 && { where }) } }

@@ -1,7 +1,9 @@
 /** Computes what a campaign would do with a contact that is enrolled at one instant, and reacts. */
+import { meaningOfName } from '../events/interpret.ts'
 import type { Definition } from './definition.ts'
 import {
   type CountedSend,
+  type Course,
   type FollowedContact,
   type FollowedSend,
   type FollowedEvent,
@@ -14,6 +16,7 @@ export { MAX_INSTANTS } from './follow-enrolment.ts'
 export interface SimulatedEvent {
   event: string
   at: number
+  properties?: Record<string, unknown>
 }
 
 export interface SimulatedContact extends FollowedContact {
@@ -25,7 +28,10 @@ export interface Simulation {
   campaignId: string
   definition: Definition
   /** Null: the campaign has none. */
-  goalEvent: string | null
+  goal: Course['goal']
+  keys?: Course['keys']
+  /** Which answers begin the enrolment again: see `Course`. */
+  restartsBy?: (event: SimulatedEvent) => boolean
   contact: SimulatedContact
   /** Instant of the enrolment, in epoch milliseconds. */
   from: number
@@ -42,11 +48,13 @@ export type SimulationEnd =
 
 /** Yields each message in turn, and receives whether it was sent: see `followEnrolment`. */
 export function* simulate(simulation: Simulation): Generator<FollowedSend, SimulationEnd, boolean> {
-  const { campaignId, definition, goalEvent, contact, from, answers, maxInstants } = simulation
+  const { campaignId, definition, goal, keys, restartsBy, contact, from, answers, maxInstants } = simulation
   const end = yield* followEnrolment({
     campaignId,
     definition,
-    goalEvent,
+    goal,
+    ...(keys && { keys }),
+    ...(restartsBy && { restarts: followed(answers.filter(restartsBy)) }),
     contact,
     enrolledAt: from,
     beganAt: from,
@@ -62,12 +70,17 @@ export function* simulate(simulation: Simulation): Generator<FollowedSend, Simul
 }
 
 function eventsByName(answers: readonly SimulatedEvent[]): Map<string, FollowedEvent[]> {
-  const byName = new Map<string, FollowedEvent[]>()
-  const sorted = answers.toSorted((one, other) => one.at - other.at)
-  for (const [place, { event, at }] of sorted.entries()) {
-    const known = byName.get(event)
-    if (known) known.push({ at, receivedAt: at, place })
-    else byName.set(event, [{ at, receivedAt: at, place }])
-  }
-  return byName
+  return Map.groupBy(followed(answers), ({ event }) => event)
 }
+
+/** They come after the enrolment. */
+const followed = (answers: readonly SimulatedEvent[]): (FollowedEvent & { event: string })[] =>
+  answers
+    .toSorted((one, other) => one.at - other.at)
+    .map(({ event, at, properties = {} }, place) => ({
+      event,
+      at,
+      receivedAt: at,
+      place: place + 1,
+      seen: { value: null, currency: null, type: meaningOfName(event).type, properties: () => properties },
+    }))

@@ -4,8 +4,10 @@ import { MAX_TAG, MAX_TAGS_OF_CALL } from '../events/tags.ts'
 import { MAX_TRAIT } from '../events/traits.ts'
 import { MESSAGE_CHANNELS } from '../messages/message-channel.ts'
 import { closed, oneOf, uuid } from '../schemas.ts'
-import { RuleSchema } from '../segments/grammar/rule-schema.ts'
+import { MAX_WHERE } from '../segments/grammar/limits.ts'
+import { PropertyConditionSchema, RuleSchema } from '../segments/grammar/rule-schema.ts'
 import { MAX_EVENT, MAX_PARTS, MAX_STEP_ID } from './definition.ts'
+import { MAX_KEY_PATH } from './key-path.ts'
 import { ISO_DURATION } from './read-duration.ts'
 import { MAX_SENDER_KEY, SENDER_KEY } from './read-senders.ts'
 import { TIME } from './read-words.ts'
@@ -33,6 +35,18 @@ export const senderKey = Type.String({
 })
 const traitValue = Type.Union([Type.String({ maxLength: MAX_TRAIT }), Type.Number(), Type.Boolean(), Type.Null()])
 
+/** For goals, too. */
+export const conditionSchemas = {
+  where: Type.Array(PropertyConditionSchema, {
+    maxItems: MAX_WHERE,
+    description: 'All must hold of the event. As the `where` of a segment: see `docs/segments.md`.',
+  }),
+  sameKey: Type.Union([Type.Literal(true), Type.String({ minLength: 1, maxLength: MAX_KEY_PATH })], {
+    description:
+      'The event counts if it carries the key of the enrolment: at this path in its properties, or, with `true`, at the path of `enrolPer`.',
+  }),
+}
+
 /** `steps`: a list of steps. */
 const KINDS: Record<FieldKind, (steps: TSchema, optional: Optional) => TSchema> = {
   channel: () => channel,
@@ -53,6 +67,8 @@ const KINDS: Record<FieldKind, (steps: TSchema, optional: Optional) => TSchema> 
       description: '1 is Monday. Left out: every day.',
     }),
   event: () => Type.String({ minLength: 1, maxLength: MAX_EVENT }),
+  where: () => conditionSchemas.where,
+  sameKey: () => conditionSchemas.sameKey,
   rule: () => RuleSchema,
   steps: (steps) => steps,
   parts: (steps, optional) => {

@@ -5,7 +5,7 @@
  */
 import type { TraitValue } from '../events/facts.ts'
 import type { MessageChannel } from '../messages/message-channel.ts'
-import type { Rule } from '../segments/rule.ts'
+import type { PropertyCondition, Rule } from '../segments/rule.ts'
 
 /** A field of a step. */
 export interface StepField {
@@ -48,6 +48,8 @@ export const STEPS = {
     isWait: true,
     fields: {
       event: { kind: 'event', initial: '' },
+      where: { kind: 'where', isOptional: true },
+      sameKey: { kind: 'sameKey', isOptional: true },
       timeout: { kind: 'duration', description: 'How long at most.', initial: 'P7D' },
       steps: inner('after the event'),
       otherwise: inner('after the time-out'),
@@ -81,6 +83,10 @@ export interface FieldValues {
   weekdays: number[]
   /** Name of an event that the enrolment waits for. */
   event: string
+  /** Conditions on the event. */
+  where: PropertyCondition[]
+  /** The event must carry the key of the enrolment: at this path, or at that of the trigger's key. */
+  sameKey: true | string
   /** As it was written: resolve it before testing it. */
   rule: Rule
   steps: Step[]

@@ -25,4 +25,5 @@ function harmlessPart(value: Json): Json | undefined {
   )
 }
 
-const isHarmless = (text: string): boolean => text.length <= MAX_TEXT && !LINK_OR_MARKUP.test(text)
+/** Whether messages may contain a text of a page. */
+export const isHarmless = (text: string): boolean => text.length <= MAX_TEXT && !LINK_OR_MARKUP.test(text)

@@ -2,7 +2,10 @@
 import { type Changes, type DecisionContext, deltaOf } from '../changes.ts'
 import type { RecordedEvent } from './recorded-event.ts'
 import type { Statistic, ContactState } from '../state.ts'
-import { recordAwaitedEvent, reachGoal, startCampaigns } from '../campaigns/enrolment.ts'
+import { recordAwaitedConditions, recordAwaitedEvent } from '../campaigns/awaited-events.ts'
+import { startCampaigns } from '../campaigns/enrolment.ts'
+import { triggeringEvent } from '../campaigns/event-trigger.ts'
+import { reachConditionalGoals, reachGoal } from '../campaigns/goals.ts'
 import { refreshForEvent } from '../segments/windows/refresh-windows.ts'
 import { watchFact } from '../segments/membership/watch-item.ts'
 import { stageOf } from './journey-stage.ts'
@@ -30,7 +33,12 @@ export function recordEvent(
   }
   countEvents(context, contact, event, { firstAt: occurredAt, lastAt: occurredAt, count: 1 }, { at: receivedAt })
   refreshForEvent(context, contact, event, { receivedAt, isBatch: source === 'batch' })
+  const hasConditions = context.state.businesses.get(businessId)?.hasConditions ?? false
+  const possible = hasConditions ? { event, seen: triggeringEvent(fact, source), occurredAt } : null
+  if (possible) reachConditionalGoals(context, contact, { ...possible, at: receivedAt, recordedAt: Infinity })
   const warnings = isPast ? [] : startCampaigns(context, contact, { fact, source, receivedAt })
+  // After the enrolments: as its first step, one may wait for the event that has started it.
+  if (possible) recordAwaitedConditions(context, contact, possible)
   const recorded = { eventId: context.newId('event'), businessId, contactId: contact.id, receivedAt, source, fact }
   context.changes.events.push(recorded)
   if (!isPast) queueDeliveries(context, recorded)

@@ -9,8 +9,16 @@ export const CAMPAIGN_FAULTS = {
   caps: 'must be a list of at most {max} caps',
   cap_days: 'must be a number above 0 and at most {max}',
   unreachable: 'cannot be reached: {step} always ends the enrolment',
-  not_the_goal: 'must differ from goal.event, which ends the enrolment',
-  not_the_trigger: 'must differ from trigger.event',
+  not_the_goal: 'must differ from goal.event, which ends the enrolment, or both must have where',
+  not_the_trigger: 'must differ from trigger.event, or both must have where',
+  enrol_per: 'must be "contact", or an object with the path of a property',
+  for_an_event: 'is for a campaign that an event starts',
+  same_key: 'must be true, or the path of a property',
+  needs_a_key: 'needs a key: enrolPer must name a property',
+  no_key_in_event:
+    'must have a text of 1 to 200 characters or a number at {property}: without it, the event enrols nobody',
+  event_conditions_full:
+    'at most {max} different conditions on the event {event} can be published or have active enrolments',
   steps: 'must be a list of steps',
   step_levels: 'is at level {level}: steps have at most {max} levels',
   too_many_steps: 'is one step too many: a campaign has at most {max}',

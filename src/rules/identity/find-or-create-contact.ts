@@ -86,6 +86,7 @@ function createContact(context: DecisionContext, call: CallInfo): ContactState {
     profile: {},
     pageFilled: 0,
     enrolments: [],
+    pastOfKeys: new Map(),
     goalLastAt: new Map(),
     subscriptions: {},
     topics: {},

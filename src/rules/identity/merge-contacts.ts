@@ -8,11 +8,12 @@ import { mergeCleared } from '../events/apply-traits.ts'
 import { type Changes, type ConsentChange, type DecisionContext, type MergeLogEntry, deltaOf } from '../changes.ts'
 import type { ContactDelta } from '../contact-delta.ts'
 import { watchMerge } from '../segments/membership/watch-merge.ts'
-import { endEnrolment, checkGoals } from '../campaigns/enrolment.ts'
+import { checkGoals, endEnrolment } from '../campaigns/goals.ts'
+import { mergePasts } from '../campaigns/merge-pasts.ts'
 import { CHANNELS } from '../events/facts.ts'
 import { mergeProfiles } from './fill-profile.ts'
 import { addStatistic } from '../events/add-statistic.ts'
-import type { BrowserCount, ContactState, StoredConsent, State } from '../state.ts'
+import type { BrowserCount, ContactState, EnrolmentState, StoredConsent, State } from '../state.ts'
 import { wins } from '../events/traits.ts'
 import type { TopicChannel } from '../topics/topic.ts'
 
@@ -75,12 +76,12 @@ function mergeIdentities(state: State, survivor: ContactState, loser: ContactSta
 }
 
 /**
- * Of two active enrolments in a campaign, the earlier one stays (by instant, then by receipt). Ended ones do not
+ * Of two active enrolments in a campaign, and of one key, the earlier one stays (by instant, then by receipt). Ended ones do not
  * change.
  */
 function mergeEnrolments(changes: Changes, survivor: ContactState, loser: ContactState, at: number): void {
   for (const theirs of loser.enrolments.filter((enrolment) => enrolment.state === 'active')) {
-    const ours = survivor.enrolments.find((own) => own.state === 'active' && own.campaignId === theirs.campaignId)
+    const ours = survivor.enrolments.find((own) => isSameActive(own, theirs))
     if (!ours) continue
     const theirsIsEarlier =
       theirs.enrolledAt < ours.enrolledAt ||
@@ -91,7 +92,11 @@ function mergeEnrolments(changes: Changes, survivor: ContactState, loser: Contac
   loser.enrolments = []
   for (const [event, lastAt] of loser.goalLastAt)
     survivor.goalLastAt.set(event, Math.max(lastAt, survivor.goalLastAt.get(event) ?? -Infinity))
+  mergePasts(changes, survivor, loser)
 }
+
+const isSameActive = (own: EnrolmentState, theirs: EnrolmentState): boolean =>
+  own.state === 'active' && own.campaignId === theirs.campaignId && own.key === theirs.key
 
 function mergeSubscriptions({ subscriptions }: Changes, survivor: ContactState, loser: ContactState): void {
   const change = { of: subscriptions, ours: survivor.id, theirs: loser.id }

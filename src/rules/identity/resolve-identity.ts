@@ -4,7 +4,7 @@
  * can. In doubt a field stays where it is, with a warning.
  */
 import type { IdentityKind } from '../events/facts.ts'
-import { MAX_ENROLMENTS, MAX_IDENTITIES, showCount } from '../limits.ts'
+import { MAX_ENROLMENTS, MAX_IDENTITIES, countEnrolments, showCount } from '../limits.ts'
 import { type ContactState, type PageIdentify, customerIdOf } from '../state.ts'
 
 /** One identity field of the call. `owner` is its current contact, if any. */
@@ -121,7 +121,7 @@ function chooseMerges(target: ContactState, proven: ContactState[], sentId: stri
 function limitPassed(contacts: ContactState[]): string | undefined {
   const sum = (count: (contact: ContactState) => number) => contacts.reduce((all, one) => all + count(one), 0)
   if (sum(({ identities }) => identities.length) > MAX_IDENTITIES) return `${showCount(MAX_IDENTITIES)} identities`
-  if (sum(({ enrolments }) => enrolments.length) > MAX_ENROLMENTS) return `${showCount(MAX_ENROLMENTS)} enrolments`
+  if (sum(countEnrolments) > MAX_ENROLMENTS) return `${showCount(MAX_ENROLMENTS)} enrolments`
   return undefined
 }
 

@@ -56,7 +56,7 @@ function worldOf(contactId: string, zone: string): World & { tags: Set<string> }
 
 const factsOf = (world: World): Facts => ({
   testRule: (rule) => world.isTrue(rule),
-  awaitedEventAt: (event, since) => {
+  awaitedEventAt: ({ event }, since) => {
     const instants = world.events.flatMap((one) => (one.event === event && one.at >= since ? [one.at] : []))
     return instants.length > 0 ? Math.min(...instants) : null
   },
@@ -90,7 +90,7 @@ function shown(action: Action) {
   switch (action.kind) {
     case 'wait': {
       const { kind, position, dueAt, listensFor } = action
-      return { kind, stepId: position.stepId, since: position.since, dueAt, listensFor }
+      return { kind, stepId: position.stepId, since: position.since, dueAt, listensFor: listensFor?.event ?? null }
     }
     case 'update': {
       const { kind, position } = action

@@ -105,8 +105,8 @@ describe('a wait for an event', () => {
     const asked: unknown[] = []
     const awaitedEventAt: Facts['awaitedEventAt'] = (...question) => (asked.push(question), null)
     const action = move(steps, position, { now: dueAt - 1, facts: factsOf({ awaitedEventAt }) })
-    expect(action).toEqual({ kind: 'wait', position, dueAt, listensFor: 'visit', entered: [] })
-    expect(asked).toEqual([['visit', NOW]])
+    expect(action).toMatchObject({ kind: 'wait', position, dueAt, listensFor: { event: 'visit' }, entered: [] })
+    expect(asked).toEqual([[expect.objectContaining({ event: 'visit' }), NOW]])
   })
 
   test('ends by whichever is earlier, also when both are known late', () => {

@@ -7,7 +7,10 @@ import { EXIT, RULE, SEND, WAIT, definitionOf } from './read.ts'
 const rules = { fields: new Map(), segments: new Map<string, Rule>([['vips', { tag: 'vip', operator: 'has' }]]) }
 
 function faultsOf(steps: unknown[], goalEvent: string | null = 'purchase'): string[] {
-  return checkDefinition(definitionOf({ steps }), { goalEvent, rules }).map(({ message }) => message)
+  return checkDefinition(definitionOf({ steps }), {
+    goal: goalEvent === null ? null : { event: goalEvent },
+    rules,
+  }).map(({ message }) => message)
 }
 const waitFor = (event: string) => ({ type: 'wait_for', event, timeout: 'P1D' })
 const branch = (steps: unknown[], otherwise: unknown[] = []) => ({ type: 'branch', rule: RULE, steps, otherwise })
@@ -40,7 +43,7 @@ describe('steps that cannot be reached', () => {
 
 test('the goal cannot be waited for', () => {
   expect(faultsOf([branch([waitFor('purchase')]), waitFor('visit')])).toEqual([
-    'steps[0].steps[0].event must differ from goal.event, which ends the enrolment',
+    'steps[0].steps[0].event must differ from goal.event, which ends the enrolment, or both must have where',
   ])
   expect(faultsOf([waitFor('purchase')], null)).toEqual([])
 })
@@ -50,7 +53,7 @@ test('the traits of updates fit the fields that there are, of which there can be
   const fields = new Map<string, FieldType>([['plan', 'Text']])
   const check = (more: number) => {
     for (let no = 0; no < more; no++) fields.set(`f_${no}`, 'Number')
-    const context = { goalEvent: null, rules: { ...rules, fields } }
+    const context = { goal: null, rules: { ...rules, fields } }
     return checkDefinition(definitionOf({ steps: [branch([update])] }), context).map(({ message }) => message)
   }
   const wrong = 'steps[0].steps[0].traits.plan must be of type Text'

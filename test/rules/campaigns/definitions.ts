@@ -8,6 +8,8 @@ const SPANS = ['PT0.001S', 'PT1S', 'PT90M', 'P1D', 'P1W1DT2H3M4S']
 const RULES = [RULE, { not: RULE }, { tag: 'new', operator: 'has' }]
 export const TIMES = ['00:00', '02:30', '09:00', '23:59']
 
+const WHERE = [{ property: 'total', operator: 'greater_than', value: 5 }]
+
 type Sent = Record<string, unknown>
 
 const span = fc.constantFrom(...SPANS)
@@ -50,6 +52,8 @@ function anySteps(levels: number): fc.Arbitrary<Sent[]> {
     fc.record({
       type: fc.constant('wait_for'),
       event: fc.constantFrom(...EVENTS),
+      where: fc.constantFrom(undefined, null, WHERE),
+      sameKey: fc.constantFrom(undefined, null, true, 'order.id'),
       timeout: span,
       steps: inner,
       otherwise: fc.option(inner),

@@ -22,7 +22,7 @@ const definitions = bodies.map((example) => {
 })
 
 it('has examples that can be published', () => {
-  const context = { goalEvent: 'invoice_paid', rules: { fields: new Map(), segments: new Map() } }
+  const context = { goal: { event: 'invoice_paid' }, rules: { fields: new Map(), segments: new Map() } }
   for (const definition of definitions) expect(checkDefinition(definition, context)).toEqual([])
 })
 

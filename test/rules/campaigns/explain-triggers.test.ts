@@ -77,12 +77,14 @@ function live(acts: readonly Act[], canEnterAgain: boolean) {
     else if (!one.fits) outcome = 'where'
     else if (active) outcome = 'already_active'
     else if (enrolments.length > 0 && !canEnterAgain) outcome = 'entered_once'
-    else enrolments.push({ enrolledAt: Math.min(event.occurredAt, at), receivedAt: at, endedAt: null })
+    else enrolments.push({ enrolledAt: Math.min(event.occurredAt, at), receivedAt: at, endedAt: null, key: null })
     expected.push(outcome)
   }
   const triggerTest: PastCampaign['triggerTest'] = ({ value }) => value === 1
-  return { events, campaign: { triggerTest, canEnterAgain, changes, isCut: false, enrolments }, expected }
+  return { events, campaign: { triggerTest, ...UNKEYED, canEnterAgain, changes, isCut: false, enrolments }, expected }
 }
+
+const UNKEYED = { readKey: null, ownGoal: null, elsewhere: [] }
 
 test('each event has the outcome that it had', () => {
   const property = fc.property(fc.array(act, { maxLength: 30 }), fc.boolean(), (acts, canEnterAgain) => {
@@ -97,6 +99,7 @@ describe('what is not kept', () => {
   const LIVE: Sent = { kind: 'event', source: 'live', fits: true, age: 0 }
   const campaign: PastCampaign = {
     triggerTest: null,
+    ...UNKEYED,
     canEnterAgain: false,
     changes: [{ status: 'published', at: 10 }],
     isCut: false,
@@ -118,7 +121,7 @@ describe('what is not kept', () => {
   })
 
   it('gives an enrolment to one of two events of the same instants', () => {
-    const enrolments = [{ enrolledAt: 20, receivedAt: 20, endedAt: null }]
+    const enrolments = [{ enrolledAt: 20, receivedAt: 20, endedAt: null, key: null }]
     const [first, second] = [pastEvent(1, 20, LIVE), pastEvent(2, 20, LIVE)]
     expect(outcomes([second, first], { enrolments })).toEqual(['already_active', 'entered'])
     const triggerTest: PastCampaign['triggerTest'] = ({ value }) => value === 1

@@ -32,11 +32,14 @@ function byName(...events: Received[]): Map<string, FollowedEvent[]> {
 const courseOf = (steps: object[], eventsByName: Course['eventsByName']) => ({
   campaignId: 'c',
   definition: definitionOf({ quietHours: null, steps }),
-  goalEvent: 'paid',
+  goal: { event: 'paid' },
   contact: REACHABLE,
   eventsByName,
   sent: [],
 })
+
+/** Of a campaign that enrols once for each contact. */
+const UNKEYED = { keyPath: null, restarts: false }
 
 function follow(steps: object[], events: Received[], more: Partial<Course> = {}) {
   const course = { ...courseOf(steps, byName(...events)), enrolledAt: NOW, beganAt: NOW, place: 0, ...more }
@@ -99,6 +102,7 @@ describe('a contact', () => {
     Array.from(
       replayContact({
         ...courseOf([wait('w', 'P1D')], byName(...events)),
+        ...UNKEYED,
         canEnterAgain: true,
         entries,
         until: NOW + 30 * DAY,
@@ -150,6 +154,7 @@ describe('a contact', () => {
       replayContact({
         ...courseOf([], new Map()),
         definition,
+        ...UNKEYED,
         canEnterAgain: true,
         entries: [entry(0, 0), entry(HOUR, 1)],
         until: NOW + DAY,

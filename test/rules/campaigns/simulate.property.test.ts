@@ -63,11 +63,11 @@ function naiveCaps(caps: readonly Cap[], { channel }: SendStep, sent: readonly n
 }
 
 function runNaively(
-  { definition, goalEvent, contact, from, answers }: Simulation,
+  { definition, goal, contact, from, answers }: Simulation,
   { isTrue, fails }: { isTrue: World['isTrue']; fails: readonly string[] },
 ): RunSimulation {
   const { contactId, zone } = contact
-  const world: World = { now: from, zone, contactId, events: [], isSettled: false, isTrue }
+  const world: World = { now: from, zone, contactId, events: [], isSettled: false, isTrue, meets: false }
   const steps = new Map(walkSteps(definition.steps).map(({ step }) => [step.id, step]))
   const stands = runSteps(definition.steps, world, [])
   const sends: RunSimulation['sends'] = []
@@ -76,7 +76,7 @@ function runNaively(
   for (;;) {
     const { now } = world
     world.events = answers.filter(({ at }) => at <= now)
-    if (world.events.some(({ event }) => event === goalEvent))
+    if (world.events.some(({ event }) => event === goal?.event))
       return { sends, end: { kind: 'ended', state: 'converted', endsAt: now } }
     const { value: stand } = stands.next()
     if (stand === undefined) return { sends, end: { kind: 'ended', state: 'finished', endsAt: now } }
@@ -120,7 +120,7 @@ test('a simulation sends what the steps send, at the same instants, in whatever 
       const simulation: Simulation = {
         campaignId: 'c',
         definition,
-        goalEvent,
+        goal: goalEvent === null ? null : { event: goalEvent },
         contact: {
           ...REACHABLE,
           contactId,

@@ -12,7 +12,7 @@ const DAY = 24 * HOUR
 const simulationOf = (body: object, more: Partial<Simulation> = {}): Simulation => ({
   campaignId: 'welcome',
   definition: definitionOf({ quietHours: null, ...body }),
-  goalEvent: 'paid',
+  goal: { event: 'paid' },
   contact: REACHABLE,
   from: NOW,
   answers: [],
@@ -44,7 +44,7 @@ test('a campaign without steps stays active, and converts by its goal', () => {
     { event: 'paid', at: NOW + HOUR },
   ]
   expect(run({}, { answers }).end).toEqual({ kind: 'ended', state: 'converted', endsAt: NOW + HOUR })
-  expect(run({}, { answers, goalEvent: null }).end).toEqual({ kind: 'active' })
+  expect(run({}, { answers, goal: null }).end).toEqual({ kind: 'active' })
 })
 
 describe('the goal', () => {

@@ -9,7 +9,8 @@ import {
 } from '../../../rules/campaigns/checked-send.ts'
 import { decideSend } from '../../../rules/campaigns/decide-send.ts'
 import { knownZone } from '../../../rules/campaigns/local-time.ts'
-import type { SendStep, UpdateStep } from '../../../rules/campaigns/steps.ts'
+import { isConditional, listensForOf } from '../../../rules/campaigns/event-condition.ts'
+import type { SendStep, UpdateStep, WaitForStep } from '../../../rules/campaigns/steps.ts'
 import type { Channel } from '../../../rules/events/facts.ts'
 import type { SkipReason, SkippedReason } from '../../../rules/messages/message-reasons.ts'
 import type { IsSuppressed } from '../send/ask-suppressed.ts'
@@ -108,9 +109,14 @@ const leave = ({ messageId }: VersionedRow, as: Omit<LeftMessage, 'messageId'>):
   messageId === null ? [] : [{ messageId, ...as }]
 
 /** Saves settle goals themselves. This catches goals that a save could not see. */
-function isGoalReached({ goal, times, enrolledAt }: MoveFacts): boolean {
-  const lastAt = goal === null ? undefined : times[goal]?.[1]
-  return lastAt !== undefined && lastAt >= enrolledAt
+function isGoalReached(facts: MoveFacts): boolean {
+  const lastAt = lastGoalOf(facts)
+  return lastAt !== null && lastAt >= facts.enrolledAt
+}
+
+function lastGoalOf({ goal, times, goalTime, hasGoalConditions }: MoveFacts): number | null {
+  if (goal === null) return null
+  return hasGoalConditions ? goalTime : (times[goal]?.[1] ?? null)
 }
 
 function walk(
@@ -124,7 +130,7 @@ function walk(
   let from: Position | { done: Position } = isSettled ? { done: here } : here
   for (;;) {
     const action = nextAction(row, context, from)
-    if (action.kind !== 'send') return { ...moved, place: placeOf(action) }
+    if (action.kind !== 'send') return { ...moved, place: placeOf(action, facts) }
     const { position } = action
     const known = !isSettled && position.stepId === row.step && 'since' in from ? facts.message : null
     const place = known !== null && known.state !== 'claimed' ? null : send(row, context, action, known, moved)
@@ -141,13 +147,13 @@ function nextAction(row: VersionedRow, { facts, testRule, now }: MoveContext, fr
     now,
     facts: {
       testRule: (rule, stepId) => (testRule === undefined ? false : testRule(rule, stepId)),
-      awaitedEventAt: (event, since) => awaitedAt(row, facts, event, since),
+      awaitedEventAt: (step, since) => awaitedAt(row, facts, step, since),
       timezone: () => zoneOf(facts),
     },
   })
 }
 
-function placeOf(action: Exclude<Action, { kind: 'send' }>): Place {
+function placeOf(action: Exclude<Action, { kind: 'send' }>, facts: MoveFacts): Place {
   switch (action.kind) {
     case 'stay':
       return { kind: 'end', state: null }
@@ -155,7 +161,7 @@ function placeOf(action: Exclude<Action, { kind: 'send' }>): Place {
       return { kind: 'end', state: 'finished' }
     case 'wait': {
       const { position, dueAt, listensFor } = action
-      return { kind: 'at', position, dueAt, listensFor, heldBy: null }
+      return { kind: 'at', position, dueAt, listensFor: listensFor && listensForOf(listensFor, facts), heldBy: null }
     }
     case 'ask':
       return { kind: 'asks', position: action.position }
@@ -214,8 +220,9 @@ function send(
     send: asked,
     dueAt: row.dueAt,
     waited: { stepId: row.step, since: row.beganAt, heldBy: row.heldBy },
+    ...(facts.key !== null && { key: facts.key }),
     goal: facts.goal,
-    goalLastAt: facts.goal === null ? null : (facts.times[facts.goal]?.[1] ?? null),
+    goalLastAt: lastGoalOf(facts),
     consent: consent ?? null,
   })
   if (known === null)
@@ -231,11 +238,14 @@ const IMMEDIATE_MS = 60_000
 
 const zoneOf = ({ zone, businessZone }: MoveFacts): string => knownZone(zone, businessZone)
 
-/** Returns the earliest known event dated at or after `since`. */
-function awaitedAt(row: VersionedRow, { times }: MoveFacts, event: string, since: number) {
-  const [firstAt, lastAt] = times[event] ?? [-Infinity, -Infinity]
+/**
+ * Returns the earliest known event dated at or after `since`. Events with conditions are known from when the step has
+ * begun.
+ */
+function awaitedAt(row: VersionedRow, facts: MoveFacts, step: WaitForStep, since: number) {
+  const [firstAt, lastAt] = (isConditional(step) ? null : facts.times[step.event]) ?? [-Infinity, -Infinity]
   const counted = firstAt >= since ? firstAt : lastAt >= since ? lastAt : null
   // Another step may begin in the same millisecond.
-  const awaited = event === row.listensFor && since === row.beganAt ? row.awaitedAt : null
+  const awaited = listensForOf(step, facts) === row.listensFor && since === row.beganAt ? row.awaitedAt : null
   return awaited === null || counted === null ? (awaited ?? counted) : Math.min(awaited, counted)
 }

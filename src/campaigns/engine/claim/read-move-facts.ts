@@ -21,6 +21,12 @@ export interface MoveFacts {
   enrolledAt: number
   status: CampaignStatus
   goal: string | null
+  /** The last time of a goal whose events meet conditions, for the key of the enrolment. */
+  goalTime: number | null
+  hasGoalConditions: boolean
+  /** Null: the campaign enrols once for each contact. `keyPath`: the path of the key in trigger events. */
+  key: string | null
+  keyPath: string | null
   zone: string | null
   businessZone: string
   /** First and last time of the goal and of the awaited events, by name. */
@@ -50,6 +56,12 @@ export async function readMoveFacts(
   const column = (of: (row: VersionedRow) => Cell) => arrayLiteral(rows.map(of))
   const found = await tx<FoundFacts[]>`
     select x.enrolment_id as "enrolmentId", x.contact_id as "contactId", e.state, e.enrolled_at as "enrolledAt", k.status, k.goal_event as goal,
+      e.key, k.enrol_per as "keyPath", k.goal_where is not null or k.goal_key is not null as "hasGoalConditions",
+      case when k.goal_where is not null or k.goal_key is not null then (
+        select t.last_at from goal_times t
+        where t.business_id = x.business_id and t.contact_id = x.contact_id and t.campaign_id = x.campaign_id
+          and t.key = case when k.goal_key is null then '' else e.key end
+      ) end as "goalTime",
       c.timezone as zone, b.timezone as "businessZone",
       case when k.goal_event is null and x.awaited = '{}' then '{}' else (
         select coalesce(json_object_agg(s.event, json_build_array(s.first_at, s.last_at)), '{}')

@@ -4,7 +4,7 @@ import type { SendStep } from '../../../rules/campaigns/steps.ts'
 import { valuesIn, walkSteps } from '../../../rules/campaigns/walk-steps.ts'
 import type { MessageChannel } from '../../../rules/messages/message-channel.ts'
 import type { Queryable } from '../../../stores/postgres.ts'
-import { type VersionKey, readVersion } from '../../versions.ts'
+import { type VersionKey, namesAwaitedIn, readVersion } from '../../versions.ts'
 
 /** Maximum number of versions: each can have a few hundred kilobytes. */
 const MAX_CACHED = 300
@@ -15,7 +15,7 @@ export interface Version {
   channels: readonly MessageChannel[]
   /** Its messages. */
   sends: readonly SendStep[]
-  /** Events that its steps wait for. */
+  /** Events that its steps wait for, whatever they say. */
   awaited: readonly string[]
   hasBranches: boolean
 }
@@ -49,7 +49,7 @@ function digest(definition: Definition | null): Version | null {
     definition,
     channels: [...new Set(valuesIn(steps, 'channel'))],
     sends: walkSteps(steps).flatMap(({ step }) => (step.type === 'send' ? [step] : [])),
-    awaited: [...new Set(valuesIn(steps, 'event'))],
+    awaited: namesAwaitedIn(steps),
     hasBranches: valuesIn(steps, 'rule').length > 0,
   }
 }

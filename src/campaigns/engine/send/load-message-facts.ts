@@ -15,7 +15,7 @@ export interface FactsKey {
   enrolmentId: string
 }
 
-export interface MessageFacts extends Pick<MessageValues, 'event' | 'business'> {
+export interface MessageFacts extends Pick<MessageValues, 'event' | 'enrolment' | 'business'> {
   contact: MessageContact
 }
 
@@ -24,6 +24,8 @@ interface FactsRow extends Record<ProfileField, string | null> {
   currency: string
   event: string | null
   properties: string | null
+  /** Null: it has none, or messages must not contain it. */
+  key: string | null
   stage: number
   traits: Record<string, TraitEntry>
   revenue: Record<string, string>
@@ -53,7 +55,7 @@ export async function loadMessageFacts(sql: Queryable, keys: readonly FactsKey[]
   }))
   const rows = await sql<(FactsRow & { place: number })[]>`
     select x.place, b.name, b.currency, ${sql.unsafe(SELECT_PROFILE)}, c.stage, c.traits, e.event_name as event,
-      e.event_properties as properties, ${sql.unsafe(ADDRESSES)} as addresses, (
+      e.event_properties as properties, case when e.key_hidden is not true then e.key end as key, ${sql.unsafe(ADDRESSES)} as addresses, (
         select coalesce(json_object_agg(r.currency, r.amount::text), '{}')
         from revenue r where r.business_id = c.business_id and r.contact_id = c.id
       ) as revenue
@@ -67,7 +69,7 @@ export async function loadMessageFacts(sql: Queryable, keys: readonly FactsKey[]
 }
 
 function messageFacts(row: FactsRow): MessageFacts {
-  const { name, currency, event, properties, stage, traits, revenue, addresses, ...profile } = row
+  const { name, currency, event, properties, key, stage, traits, revenue, addresses, ...profile } = row
   const contact: Parameters<typeof contactValues>[0] = {
     ...profile,
     stage: STAGES[stage] ?? STAGES[0],
@@ -78,6 +80,7 @@ function messageFacts(row: FactsRow): MessageFacts {
   return {
     contact: contactValues(contact),
     event: event === null ? null : { name: event, properties: readProperties(properties) },
+    ...(key !== null && { enrolment: { key } }),
     business: { name, currency },
   }
 }

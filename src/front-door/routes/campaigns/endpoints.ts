@@ -201,6 +201,7 @@ export const campaignEndpoints: readonly BusinessEndpoint[] = [
       tag,
       query: {
         state: { schema: { type: 'string', enum: [...ENROLMENT_STATES] }, description: 'Those in this state.' },
+        key: { schema: { type: 'string' }, description: 'Those with this key, such as an order.' },
         ...PAGE_QUERY,
       },
       replies: {

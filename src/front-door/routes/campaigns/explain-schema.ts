@@ -55,6 +55,7 @@ const checked = Type.Object(
       { stepId: text, since: dateTime, heldBy: Type.Union([...heldBy, Type.Null()]) },
       { ...closed, description: 'Where it had waited until then.' },
     ),
+    key: orNull(Type.String({ description: 'Of the enrolment, such as an order. Null: it has none.' })),
     kind: oneOf(MESSAGE_KINDS),
     goal: orNull(
       Type.Object(
@@ -97,6 +98,11 @@ export const ExplanationData = Type.Object(
         {
           event: orNull(text),
           at: dateTime,
+          key: orNull(
+            Type.String({
+              description: 'Null: the campaign enrols once for each contact, or the event has no key.',
+            }),
+          ),
           entered: Type.Boolean(),
           reason: orNull(oneOf([...NOT_ENTERED, 'chain_too_long'])),
         },
@@ -119,8 +125,8 @@ export const ExplanationData = Type.Object(
 const { enrolledAt } = ENROLMENT_EXAMPLE
 export const EXPLANATION_EXAMPLE = {
   triggers: [
-    { event: 'signup', at: '2026-03-02T08:00:00.000Z', entered: false, reason: 'already_active' },
-    { event: 'signup', at: enrolledAt, entered: true, reason: null },
+    { event: 'signup', at: '2026-03-02T08:00:00.000Z', key: null, entered: false, reason: 'already_active' },
+    { event: 'signup', at: enrolledAt, key: null, entered: true, reason: null },
   ],
   enrolments: [{ ...ENROLMENT_EXAMPLE, waitsFor: { type: 'wait', for: 'P3D' } }],
   sends: [
@@ -130,6 +136,7 @@ export const EXPLANATION_EXAMPLE = {
         at: '2026-03-01T09:30:00.500Z',
         dueAt: '2026-03-01T09:30:00.120Z',
         waited: { stepId: 'hello', since: '2026-03-01T09:30:00.120Z', heldBy: null },
+        key: null,
         kind: 'marketing',
         goal: { event: 'invoice_paid', lastAt: null },
         heldOut: false,

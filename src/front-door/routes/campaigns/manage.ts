@@ -42,7 +42,8 @@ export async function postCampaign(app: AppContext, context: RequestContext, pri
   const { business, actor } = principal
   const { body } = await receiveBody(app, context, business, BODY_LIMITS.single)
   const { goal, canEnterAgain = false, ...sent } = await readCampaignBody(app, business.id, body)
-  const drafted = { ...sent, canEnterAgain, goalEvent: goal?.event ?? null }
+  const { event: goalEvent = null, ...goalConditions } = goal ?? {}
+  const drafted = { ...sent, canEnterAgain, goalEvent, goalConditions }
   const created = await createCampaign(app.sql, { businessId: business.id, actor }, drafted)
   if (created.kind === 'too_many') throw new RequestError('limit_reached', { reason: TOO_MANY })
   return { message: DRAFTED, data: { campaign: created.campaign } }
@@ -90,6 +91,8 @@ export async function patchCampaign(app: AppContext, context: RequestContext, pr
       throw invalidRequest(updated.faults)
     case 'too_many_versions':
       throw new RequestError('limit_reached', { reason: TOO_MANY_VERSIONS })
+    case 'too_many_conditions':
+      throw new RequestError('limit_reached', { reason: updated.reason })
     case 'locked':
       throw updated.fields === null ? locked('archived') : lockedFields(updated.fields)
     case 'updated': {
@@ -120,10 +123,13 @@ export async function postPublish(app: AppContext, context: RequestContext, prin
       throw invalidRequest(published.faults)
     case 'locked':
       throw locked('archived')
+    case 'too_many_conditions':
+      throw new RequestError('limit_reached', { reason: published.reason })
     case 'published': {
       const { campaign } = published
       const warnings = [
         ...warnOfLinks(app.config, campaign),
+        ...warnOfAllKeys(campaign),
         ...(await warnOfMissingUnsubscribe(app.sql, business.id, campaign)),
       ]
       return { message: PUBLISHED, data: { campaign, ...withWarnings(warnings) } }
@@ -139,6 +145,12 @@ function warnOfLinks(config: AppContext['config'], { steps, tracking }: Campaign
   const untracked = isTracked ? 'opens and clicks are not recorded, and ' : ''
   return [`PUBLIC_URL is not set: ${untracked}links to unsubscribe lead to ${publicAddress(config)}`]
 }
+
+/** Returns a warning when a goal ends the enrolments of every order, and not of one alone. */
+const warnOfAllKeys = ({ enrolPer, goal }: Campaign): string[] =>
+  enrolPer !== 'contact' && goal !== null && goal.sameKey === undefined
+    ? [`goal.sameKey is not set: ${goal.event} ends all enrolments of the contact, whatever their key`]
+    : []
 
 /** Returns a handler that pauses, resumes or archives a campaign. */
 export function postStatus(change: StatusChange): Handler {

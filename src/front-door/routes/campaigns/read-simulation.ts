@@ -78,9 +78,10 @@ function readInstant(sent: string | number, { first, last, words }: Range, path:
 
 function readAnswers(sent: NonNullable<Sent['answers']>, from: number, issues: Issue[]): SimulatedEvent[] {
   const range = { first: from, last: LAST_ANSWER, words: 'not before from and not beyond the year 9999' }
-  return sent.map(({ event, at }, index) => {
+  return sent.map(({ event, at, properties }, index) => {
     refuseUnclean(event, `answers.${index}.event`, issues)
-    return { event, at: readInstant(at, range, `answers.${index}.at`, issues) }
+    const instant = readInstant(at, range, `answers.${index}.at`, issues)
+    return { event, at: instant, ...(properties && { properties }) }
   })
 }
 

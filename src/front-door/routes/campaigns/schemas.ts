@@ -5,6 +5,9 @@ import { CAMPAIGN_STATUSES } from '../../../campaigns/campaign.ts'
 import { MAX_DAYS } from '../../../campaigns/read-outcomes.ts'
 import { MAX_NAME } from '../../../campaigns/create-campaign.ts'
 import { TRIGGER_SOURCES } from '../../../rules/campaigns/event-trigger.ts'
+import { WHILE_ACTIVE } from '../../../rules/campaigns/while-active.ts'
+import { MAX_KEY_PATH } from '../../../rules/campaigns/key-path.ts'
+import { conditionSchemas } from '../../../rules/campaigns/step-schema.ts'
 import { DefinitionReply, SentDefinition } from '../../../rules/campaigns/definition-schema.ts'
 import { WEB_TRIGGER_NAMES } from '../../../rules/campaigns/web-trigger.ts'
 import { SKIPPED_REASONS } from '../../../rules/messages/message-reasons.ts'
@@ -61,7 +64,30 @@ const sentTrigger = Type.Union([
   }),
 ])
 
-const fieldsWith = <Trigger extends TSchema>(trigger: Trigger) => ({
+const goalEvent = text(1, 64, 'Ends the enrolment as converted.', 'invoice_paid')
+const property = Type.String({
+  minLength: 1,
+  maxLength: MAX_KEY_PATH,
+  description: 'A path in the properties of the trigger event, such as `order.id`.',
+})
+const conditionsOnGoal = {
+  where: Type.Optional(conditionSchemas.where),
+  sameKey: Type.Optional(conditionSchemas.sameKey),
+}
+const enrolPer = Type.Union([Type.Literal('contact'), Type.Object({ property }, closed)], {
+  description:
+    'What the campaign enrols once for: the contact (the default), or each value of a property of the trigger event, such as an order. The value is a text of 1 to 200 characters or a number; an event without one enrols nobody.',
+})
+const whileActive = oneOf(WHILE_ACTIVE, {
+  description:
+    'What a trigger event does while its key is enrolled. `ignore`: nothing. `update`: templates read it. `restart`: that, and an enrolment without a message begins again.',
+})
+
+const fieldsWith = <Trigger extends TSchema, Goal extends TSchema, Per extends TSchema>(
+  trigger: Trigger,
+  goal: Goal,
+  enrolPer: Per,
+) => ({
   name: text(1, MAX_NAME, 'A name for people.', 'Welcome'),
   trigger,
   canEnterAgain: Type.Optional(
@@ -69,7 +95,9 @@ const fieldsWith = <Trigger extends TSchema>(trigger: Trigger) => ({
       description: 'True: a contact can be enrolled again after its earlier enrolment has ended. Default: false.',
     }),
   ),
-  goal: Type.Optional(Type.Object({ event: text(1, 64, 'Ends the enrolment as converted.', 'invoice_paid') })),
+  enrolPer: Type.Optional(enrolPer),
+  whileActive: Type.Optional(whileActive),
+  goal: Type.Optional(goal),
 })
 
 /** The part that the schema checks; `readTrigger` and `readDefinition` check the rest. */
@@ -78,14 +106,19 @@ const checkedTrigger = Type.Union([
   Type.Object({ web }),
   Type.Object({ segment, on: oneOf([...CHANGES, 'members'] as const), at: Type.Optional(Type.Unknown()) }),
 ])
-export const CheckedCampaignSchema = Type.Object(fieldsWith(checkedTrigger))
+export const CheckedCampaignSchema = Type.Object(
+  fieldsWith(checkedTrigger, Type.Object({ event: goalEvent }), Type.Unknown()),
+)
 export const CheckedChangeSchema = Type.Partial(CheckedCampaignSchema)
 
 /** For the OpenAPI description. */
-export const CampaignSchema = Type.Object({ ...fieldsWith(sentTrigger), ...SentDefinition })
+export const CampaignSchema = Type.Object({
+  ...fieldsWith(sentTrigger, Type.Object({ event: goalEvent, ...conditionsOnGoal }), enrolPer),
+  ...SentDefinition,
+})
 export const CampaignChangeSchema = Type.Partial(CampaignSchema)
 
-const namedEvent = Type.Object({ event: Type.String() }, closed)
+const goalReply = Type.Object({ event: Type.String(), ...conditionsOnGoal }, closed)
 
 const listed = {
   campaignId: uuid,
@@ -102,7 +135,9 @@ const listed = {
     Type.Object({ segment: uuid, on: Type.Literal('members'), at: Type.Optional(dateTime) }, closed),
   ]),
   canEnterAgain: Type.Boolean(),
-  goal: orNull(namedEvent),
+  enrolPer,
+  whileActive,
+  goal: orNull(goalReply),
 }
 
 const campaign = Type.Object({ ...listed, ...DefinitionReply }, closed)
@@ -118,6 +153,7 @@ export const DeletedCampaignData = Type.Object({ campaignId: uuid }, closed)
 export const enrolmentFields = {
   enrolmentId: uuid,
   contactId: uuid,
+  key: orNull(Type.String({ description: 'What it is about, such as an order. Null: the contact.' })),
   state: oneOf(ENROLMENT_STATES),
   stepId: orNull(Type.String({ description: 'Null when it has ended, or has no steps.' })),
   version: orNull(Type.Integer({ minimum: 1, description: 'Null for one without steps.' })),
@@ -148,6 +184,7 @@ export const ReportData = Type.Object(
   {
     report: Type.Object(
       {
+        contacts: Type.Integer({ minimum: 0, description: 'How many contacts these are of.' }),
         enrolments: Type.Object({ enrolled: count, ...counts(ENROLMENT_STATES) }, closed),
         conversionRate,
         steps: Type.Array(

@@ -4,12 +4,14 @@ import { readCampaign } from '../../../campaigns/list-campaigns.ts'
 import { loadMessaging } from '../../../campaigns/messaging.ts'
 import { loadPerson } from '../../../campaigns/simulation/load-person.ts'
 import { type Person, makeUpPerson } from '../../../campaigns/simulation/person.ts'
+import { refuseWithoutKey } from '../../../campaigns/simulation/simulated-keys.ts'
 import { simulateCampaign } from '../../../campaigns/simulation/simulate-campaign.ts'
 import { RequestError } from '../../../errors.ts'
 import { inertLinks } from '../../../messages/public-links.ts'
 import { checkBranch } from '../../../rules/campaigns/check-branch.ts'
 import { withMessaging } from '../../../rules/campaigns/messaging.ts'
 import { walkSteps } from '../../../rules/campaigns/walk-steps.ts'
+import { namesOf } from '../../../rules/segments/reading/property-path.ts'
 import { type Definitions, loadDefinitions, rulesOf } from '../../../segments/load-definitions.ts'
 import type { Principal } from '../../access/principal.ts'
 import type { AppContext, Reply, RequestContext } from '../../app-context.ts'
@@ -35,6 +37,9 @@ export async function postSimulate(app: AppContext, context: RequestContext, pri
   const now = context.receivedAt
   const sent = readSimulation(body, { country, fields, now })
   refuseBranches(campaign, definitions)
+  const event = sent.event ?? eventOf(campaign)
+  const keyless = refuseWithoutKey(campaign, event)
+  if (keyless !== null) throw invalidRequest([keyless])
   const result = await simulateCampaign(
     { sql: app.sql, renderer: app.renderer.of(business.id) },
     {
@@ -42,7 +47,7 @@ export async function postSimulate(app: AppContext, context: RequestContext, pri
       campaign,
       definitions,
       person: await findPerson(app, business.id, campaign, { definitions, sent, now }),
-      event: sent.event ?? eventOf(campaign),
+      event,
       links: inertLinks(app.config),
       from: sent.from,
       answers: sent.answers,
@@ -77,7 +82,12 @@ async function findPerson(
   return person
 }
 
-function eventOf({ trigger }: Campaign): { name: string; properties: Record<string, unknown> } | null {
+/** The trigger event of a simulation that names none. With keys, it has one that is made up. */
+function eventOf({ trigger, enrolPer }: Campaign): { name: string; properties: Record<string, unknown> } | null {
   if ('segment' in trigger) return null
-  return { name: 'event' in trigger ? trigger.event : trigger.web, properties: {} }
+  const properties = enrolPer === 'contact' ? {} : nest(namesOf(enrolPer.property), 'example')
+  return { name: 'event' in trigger ? trigger.event : trigger.web, properties }
 }
+
+const nest = (names: readonly string[], value: string): Record<string, unknown> =>
+  names.reduceRight<unknown>((inner, name) => ({ [name]: inner }), value) as Record<string, unknown>

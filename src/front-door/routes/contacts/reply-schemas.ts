@@ -107,6 +107,7 @@ export const Contact = Type.Object(
         {
           enrolmentId: uuid,
           campaignId: uuid,
+          key: orNull(Type.String({ description: 'What it is about, such as an order. Null: the contact.' })),
           state: oneOf(['active', 'finished', 'converted', 'stopped', 'merged']),
           enrolledAt: dateTime,
           endedAt: orNull(dateTime),

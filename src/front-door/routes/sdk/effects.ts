@@ -3,12 +3,13 @@ import { Type } from '@sinclair/typebox'
 import type { Effects } from '../../../rules/effects.ts'
 import { prefers } from '../../http/prefers.ts'
 import type { AppContext, RequestContext } from '../../app-context.ts'
-import { closed, oneOf, uuid } from '../reply-fields.ts'
+import { closed, oneOf, orNull, uuid } from '../reply-fields.ts'
 
 const namedSegment = Type.Object({ segmentId: uuid, name: Type.String() }, closed)
 const campaignFields = {
   campaignId: uuid,
   name: Type.String(),
+  key: orNull(Type.String({ description: 'What the enrolment is about, such as an order. Null: the contact.' })),
   state: oneOf(['active', 'converted', 'stopped', 'finished', 'merged']),
 }
 const namedCampaign = Type.Object(campaignFields, closed)
@@ -44,9 +45,9 @@ export async function nameEffects({ sql }: AppContext, context: RequestContext, 
   }
   const segments = (ids: string[]) =>
     ids.flatMap((segmentId) => (names.has(segmentId) ? [{ segmentId, name: names.get(segmentId) }] : []))
-  const campaigns = (ended: { campaignId: string; state: string }[]) =>
-    ended.flatMap(({ campaignId, state }) =>
-      names.has(campaignId) ? [{ campaignId, name: names.get(campaignId), state }] : [],
+  const campaigns = (ended: { campaignId: string; key: string | null; state: string }[]) =>
+    ended.flatMap(({ campaignId, key, state }) =>
+      names.has(campaignId) ? [{ campaignId, name: names.get(campaignId), key, state }] : [],
     )
   return {
     effects: {

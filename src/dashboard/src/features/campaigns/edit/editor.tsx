@@ -104,7 +104,18 @@ export function Editor({ businessId, campaign }: EditorProps) {
   )
 }
 
-const SHOWN = ['name', 'trigger', 'goal', 'canEnterAgain', 'quietHours', 'caps', 'holdOut', 'tracking']
+const SHOWN = [
+  'name',
+  'trigger',
+  'goal',
+  'canEnterAgain',
+  'enrolPer',
+  'whileActive',
+  'quietHours',
+  'caps',
+  'holdOut',
+  'tracking',
+]
 
 /** The form element contains only the name, so that Enter in another field does not save. */
 function FormView({ campaign, onSubmit }: Pick<EditorProps, 'campaign'> & { onSubmit: (event: FormEvent) => void }) {

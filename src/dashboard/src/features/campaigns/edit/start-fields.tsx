@@ -9,6 +9,7 @@ import styles from './campaign-editor.module.css'
 import { type Json, isObject, setAt } from './definition.ts'
 import { issueAt, otherIssues, useCampaignEditing } from './editing.ts'
 import { InstantField } from './instant-field.tsx'
+import { EnrolPer, SameKey } from './key-fields.tsx'
 import { EventField, Issues, JsonField } from './parts.tsx'
 import { WEB_KINDS, WebTrigger } from './web-trigger.tsx'
 import { WhereFields } from './where-fields.tsx'
@@ -30,6 +31,12 @@ function triggerOf(kind: string, before: unknown): Json {
   if (kind === 'event') return { event: '' }
   if (WEB_KINDS.some((one) => one === kind)) return { web: kind }
   return { segment: segmentOf(before), on: kind }
+}
+
+/** Keys are for events alone. */
+function withTrigger(value: Json, trigger: Json): Json {
+  const next = setAt(value, 'trigger', trigger)
+  return 'event' in trigger ? next : setAt(setAt(next, 'enrolPer', 'contact'), 'whileActive', 'ignore')
 }
 
 interface StartProps {
@@ -60,7 +67,7 @@ export function StartFields({ isNew, isLocked }: StartProps) {
             ...(kind === undefined ? [{ value: 'other', label: texts.otherTrigger }] : []),
           ]}
           error={kind === undefined ? undefined : issueAt(issues, 'trigger.on')}
-          onChange={(event) => change(setAt(value, 'trigger', triggerOf(event.target.value, trigger)))}
+          onChange={(event) => change(withTrigger(value, triggerOf(event.target.value, trigger)))}
         />
         {kind === undefined && (
           <JsonField
@@ -80,10 +87,17 @@ export function StartFields({ isNew, isLocked }: StartProps) {
             label={texts.goal}
             hint={texts.goalHint}
             value={own(goal)['event']}
-            error={issueAt(issues, 'goal')}
+            error={issueAt(issues, 'goal.event') ?? issues.find(({ path }) => path === 'goal')?.message}
             onChange={setGoal}
           />
         </div>
+        {typeof own(goal)['event'] === 'string' && (
+          <>
+            <WhereFields path="goal" where={own(goal)['where']} add={texts.addGoalWhere} />
+            <SameKey path="goal" />
+          </>
+        )}
+        {kind === 'event' && <EnrolPer />}
         {kind !== 'members' && (
           <CheckboxField
             name="canEnterAgain"
@@ -118,7 +132,7 @@ function EventTrigger({ trigger }: { trigger: Json }) {
           onChange={(event) => set('event', event)}
         />
       </div>
-      <WhereFields where={where} add={texts.addWhere} />
+      <WhereFields path="trigger" where={where} add={texts.addWhere} />
       <CheckboxField
         name="sources"
         label={texts.serversOnly}

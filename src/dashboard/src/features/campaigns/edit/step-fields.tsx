@@ -18,7 +18,9 @@ import styles from './campaign-editor.module.css'
 import { getAt, isObject, listAt, listsOf, placeOf, setAt } from './definition.ts'
 import { type StepFieldProps, issueAt, useCampaignEditing } from './editing.ts'
 import { DurationField, EventField, JsonField, NumberField } from './parts.tsx'
+import { SameKey } from './key-fields.tsx'
 import { TagsField, TraitsField } from './update-fields.tsx'
+import { WhereFields } from './where-fields.tsx'
 
 const BranchRule = lazy(() => import('./branch-rule.tsx').then(({ BranchRule }) => ({ default: BranchRule })))
 
@@ -31,6 +33,8 @@ const EDITORS: Record<FieldKind, ComponentType<StepFieldProps> | null> = {
   time: TimeField,
   weekdays: WeekdaysField,
   event: EventField,
+  where: StepWhere,
+  sameKey: ({ path }) => <SameKey path={path} />,
   rule: RuleField,
   steps: null,
   parts: PartsField,
@@ -72,6 +76,10 @@ export function StepFields({ path, type }: { path: string; type: StepType | unde
       })}
     </div>
   )
+}
+
+function StepWhere({ path, value }: StepFieldProps) {
+  return <WhereFields path={path} where={value ?? undefined} add={textsOf('campaign-editor').addWhere} />
 }
 
 /** The template is one of the channel. */

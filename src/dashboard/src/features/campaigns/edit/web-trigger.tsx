@@ -27,7 +27,7 @@ export function WebTrigger({ trigger, kind }: { trigger: Json; kind: WebTriggerN
   return (
     <>
       <p className="muted small">{texts.webHints[kind]}</p>
-      <WhereFields where={trigger['where']} properties={properties} add={texts.addPageWhere} />
+      <WhereFields path="trigger" where={trigger['where']} properties={properties} add={texts.addPageWhere} />
       <Issues issues={otherIssues(issues, 'trigger', ['trigger.where'])} />
     </>
   )

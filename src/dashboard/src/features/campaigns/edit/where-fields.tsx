@@ -1,4 +1,4 @@
-/** Conditions on the event that starts a campaign. */
+/** Conditions on the event that starts a campaign, that is its goal, or that a step waits for. */
 import { Button } from '../../../parts/action/button.tsx'
 import { textsOf } from '../../../texts/index.ts'
 import { type NamedProperty, PropertyRow } from '../../rules/edit/event-fields.tsx'
@@ -10,7 +10,9 @@ import { issueAt, useCampaignEditing } from './editing.ts'
 import { Issues, JsonField } from './parts.tsx'
 
 interface WhereProps {
-  /** The field `where` of the trigger. */
+  /** The path of the trigger, the goal or the step. */
+  path: string
+  /** Its field `where`. */
   where: unknown
   /** Properties to choose from. Undefined: any property. */
   properties?: readonly NamedProperty[]
@@ -18,10 +20,10 @@ interface WhereProps {
   add: string
 }
 
-export function WhereFields({ where, properties, add }: WhereProps) {
+export function WhereFields({ path, where, properties, add }: WhereProps) {
   const texts = textsOf('campaign-editor')
   const { value, issues, change } = useCampaignEditing()
-  const set = (next: unknown) => change(setAt(value, 'trigger.where', next))
+  const set = (next: unknown) => change(setAt(value, `${path}.where`, next))
   const setWhere = (next: Draft[]) => set(next.length === 0 ? undefined : next)
   if (where !== undefined && !(Array.isArray(where) && where.every(isObject))) {
     return (
@@ -29,15 +31,15 @@ export function WhereFields({ where, properties, add }: WhereProps) {
         name="where"
         label={texts.where}
         value={where}
-        error={issueAt(issues, 'trigger.where')}
+        error={issueAt(issues, `${path}.where`)}
         onChange={set}
       />
     )
   }
   const conditions = (where ?? []) as Draft[]
   const placed = issues
-    .filter(({ path }) => path.startsWith('trigger.'))
-    .map((issue) => ({ part: issue.path.slice('trigger.'.length), message: sayAtField(issue) }))
+    .filter((issue) => issue.path.startsWith(`${path}.`))
+    .map((issue) => ({ part: issue.path.slice(`${path}.`.length), message: sayAtField(issue) }))
   const first = firstCondition({ property: properties?.[0]?.value ?? '' }, properties?.[0]?.type ?? 'text')
   return (
     <>
@@ -52,7 +54,7 @@ export function WhereFields({ where, properties, add }: WhereProps) {
           onRemove={() => setWhere(conditions.toSpliced(at, 1))}
         />
       ))}
-      <Issues issues={issues.filter(({ path }) => path === 'trigger.where')} />
+      <Issues issues={issues.filter((issue) => issue.path === `${path}.where`)} />
       <div>
         <Button kind="quiet" size="small" icon="plus" onClick={() => setWhere([...conditions, first])}>
           {add}

@@ -55,12 +55,20 @@ export function Enrolments({ path, campaign }: { path: CampaignPath; campaign: C
   )
 }
 
+const keyColumn = (): Column<Row> => ({
+  key: 'key',
+  header: textsOf('campaigns').key,
+  width: 'minmax(100px, 1fr)',
+  cell: ({ key }) => key !== null && <bdi className="foreign">{key}</bdi>,
+})
+
 const KINDS: Partial<Record<EnrolmentState, BadgeKind>> = { active: 'accent', converted: 'good' }
 
 function columnsOf(businessId: string, campaign: Campaign, speaker: StepSpeaker): Column<Row>[] {
   const texts = textsOf('campaigns')
   return [
     contactColumn(businessId),
+    ...(campaign.enrolPer === 'contact' ? [] : [keyColumn()]),
     {
       key: 'state',
       header: texts.state,

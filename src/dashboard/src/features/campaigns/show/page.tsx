@@ -108,7 +108,7 @@ function useWithoutUnsubscribe(businessId: string, campaign: Campaign | undefine
 function Facts({ businessId, campaign }: { businessId: string; campaign: Campaign }) {
   const texts = textsOf('campaigns')
   const { nameOfSegment } = useStepSpeaker(businessId)
-  const { status, trigger, goal, version } = campaign
+  const { status, trigger, enrolPer, goal, version } = campaign
   return (
     <section aria-label={texts.facts} className="card">
       <dl className={styles['facts']}>
@@ -128,6 +128,14 @@ function Facts({ businessId, campaign }: { businessId: string; campaign: Campaig
           <dt className="muted small">{texts.goal}</dt>
           <dd>{goal === null ? texts.noGoal : <bdi className="foreign">{goal.event}</bdi>}</dd>
         </div>
+        {enrolPer !== 'contact' && (
+          <div>
+            <dt className="muted small">{texts.enrolPer}</dt>
+            <dd>
+              <bdi className="foreign">{enrolPer.property}</bdi>
+            </dd>
+          </div>
+        )}
         <div>
           <dt className="muted small">{texts.version}</dt>
           <dd className="numeric">{version}</dd>

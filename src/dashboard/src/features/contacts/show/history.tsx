@@ -64,7 +64,7 @@ interface EnrolmentItemProps {
 
 function EnrolmentItem({ businessId, enrolment, name }: EnrolmentItemProps) {
   const texts = textsOf('contacts')
-  const { campaignId, state, enrolledAt, endedAt } = enrolment
+  const { campaignId, key, state, enrolledAt, endedAt } = enrolment
   return (
     <li>
       <span>
@@ -76,6 +76,12 @@ function EnrolmentItem({ businessId, enrolment, name }: EnrolmentItemProps) {
         >
           {name}
         </Link>
+        {key !== null && (
+          <>
+            {' '}
+            <bdi className="foreign">{key}</bdi>
+          </>
+        )}
       </span>
       <span className="muted small">
         {texts.enrolled} <Time at={enrolledAt} />

@@ -11,8 +11,16 @@ export const campaigns: TextsOf<typeof CAMPAIGN_FAULTS> = {
   caps: 'Höchstens {max} Obergrenzen',
   cap_days: 'Muss eine Zahl über 0 und höchstens {max} sein',
   unreachable: 'Wird nie erreicht: {step} beendet die Teilnahme immer',
-  not_the_goal: 'Darf nicht das Ereignis des Ziels sein, das die Teilnahme beendet',
-  not_the_trigger: 'Darf nicht das Ereignis sein, mit dem die Kampagne beginnt',
+  not_the_goal: 'Darf nicht das Ereignis des Ziels sein, das die Teilnahme beendet, außer wenn beide Bedingungen haben',
+  not_the_trigger: 'Darf nicht das Ereignis sein, mit dem die Kampagne beginnt, außer wenn beide Bedingungen haben',
+  enrol_per: 'Muss „contact“ sein oder den Pfad einer Eigenschaft nennen',
+  for_an_event: 'Ist nur für Kampagnen, die mit einem Ereignis beginnen',
+  same_key: 'Muss „true“ sein oder der Pfad einer Eigenschaft',
+  needs_a_key: 'Braucht einen Schlüssel: enrolPer muss eine Eigenschaft nennen',
+  no_key_in_event:
+    'Braucht unter {property} einen Text von 1 bis 200 Zeichen oder eine Zahl, sonst nimmt mit dem Ereignis niemand teil',
+  event_conditions_full:
+    'Höchstens {max} verschiedene Bedingungen an das Ereignis {event} können veröffentlicht sein oder aktive Teilnahmen haben',
   steps: 'Muss eine Liste von Schritten sein',
   step_levels: 'Liegt auf Ebene {level}: Schritte haben höchstens {max} Ebenen',
   too_many_steps: 'Ist ein Schritt zu viel: Eine Kampagne hat höchstens {max}',
