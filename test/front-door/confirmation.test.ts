@@ -4,12 +4,14 @@ import * as fc from 'fast-check'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { CONFIRM_MS } from '../../src/front-door/routes/unsubscribe/confirm.ts'
 import { MAX_CONFIRMATIONS } from '../../src/messages/confirmations/ask-confirmation.ts'
-import { readConfirmation, writeConfirmation } from '../../src/messages/confirmations/token.ts'
+import { hashTopic, readConfirmation, writeConfirmation } from '../../src/messages/confirmations/token.ts'
 import { loadMessageKey } from '../../src/messages/message-key.ts'
 import { inTransaction } from '../../src/stores/transaction.ts'
 import { openMailServer } from '../messages/channels/mail-server.ts'
+import { MAX_TOPICS_EVER } from '../../src/rules/topics/topic.ts'
 import { openService } from '../support/service.ts'
 import { type SimulationClient, openClient } from './simulation-client.ts'
+import { addTopics } from '../support/topics.ts'
 import { useOpened } from '../support/use-opened.ts'
 
 const service = useOpened(() => openService({ PUBLIC_URL: 'https://shop.example', ALLOW_LOOPBACK_TARGETS: 'true' }))
@@ -248,6 +250,48 @@ describe('the setting', () => {
   })
 })
 
+describe('a confirmation of topics', () => {
+  const ask = (topics: readonly string[]) =>
+    client.ask('PUT', `/api/contacts/${contactId}/topics`, {
+      topics: Object.fromEntries(topics.map((key) => [key, { email: 'pending' }])),
+      method: 'form',
+    })
+  const chosen = async () => {
+    const rows = await service.sql<{ topic: string; subscribed: boolean; method: string }[]>`
+      select topic, subscribed, method from topic_choices where contact_id = ${contactId} order by topic`
+    return rows.map(({ topic, subscribed, method }) => [topic, subscribed, method])
+  }
+
+  it('records all that were asked for, and the channel, but for those that were chosen since', async () => {
+    await useTemplate()
+    await addTopics(service.sql, client.tenant.businessId, { news: {}, offers: {}, other: { defaultOn: true } })
+    expect((await ask(['news', 'offers'])).body.data).toMatchObject({ confirmation: { outcome: 'accepted' } })
+    const path = await mailedPath()
+    expect([await chosen(), await isSubscribed()]).toEqual([[], false])
+    await client.ask('PUT', `/api/contacts/${contactId}/topics`, {
+      topics: { offers: { email: false } },
+      method: 'call',
+    })
+    expect((await visit(path, 'POST')).text).toContain('You are subscribed.')
+    expect([await chosen(), await isSubscribed()]).toEqual([
+      [
+        ['news', true, 'Sluice double opt-in'],
+        ['offers', false, 'call'],
+      ],
+      true,
+    ])
+  })
+
+  it('is by one link for as many as a business can have', async () => {
+    await useTemplate()
+    const keys = Array.from({ length: MAX_TOPICS_EVER }, (_, n) => `topic_${n}_${'a'.repeat(50)}`)
+    await addTopics(service.sql, client.tenant.businessId, Object.fromEntries(keys.map((key) => [key, {}])))
+    expect((await ask(keys)).status).toBe(200)
+    expect((await visit(await mailedPath(), 'POST')).status).toBe(200)
+    expect(await chosen()).toHaveLength(keys.length)
+  })
+})
+
 it('a token names what it was made of, and no other text is one', async () => {
   const key = await loadMessageKey(service.sql)
   const confirmation = fc.record({
@@ -255,7 +299,7 @@ it('a token names what it was made of, and no other text is one', async () => {
     contactId: fc.uuid(),
     addressHash: fc.uuid().map((id) => id.replaceAll('-', '')),
     askedAt: fc.nat(2 ** 31).map((n) => n * 1000),
-    topics: fc.uniqueArray(fc.constantFrom('news', 'a_b', 'offers'), { maxLength: 3 }),
+    topics: fc.uniqueArray(fc.constantFrom('news', 'a_b', 'offers').map(hashTopic), { maxLength: 3 }),
   })
   fc.assert(
     fc.property(confirmation, fc.nat(), (made, place) => {

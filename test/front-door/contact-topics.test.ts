@@ -87,6 +87,11 @@ describe('a contact', () => {
     expect((await read()).history).toEqual([])
   })
 
+  it('repeats no long key that it does not know', async () => {
+    const answer = await put({ ['x'.repeat(100_000)]: { email: true } })
+    expect(pathsOf(answer)).toEqual([`topics.${'x'.repeat(64)}`])
+  })
+
   it('that is unknown is 404, and the audit log names the topics and nothing else', async () => {
     expect(code(await put({ news: { email: true } }, 'form', client.tenant.businessId))).toEqual([404, 'not_found'])
     await put({ news: { email: true } })

@@ -17,7 +17,7 @@ import { loadContactValues } from '../templates/load-contact-values.ts'
 import { loadTemplate } from '../templates/load-template.ts'
 import { renderMessage } from '../templates/render-message.ts'
 import { readConfirmationTemplate } from './setting.ts'
-import { hashEmail, writeConfirmation } from './token.ts'
+import { hashEmail, hashTopic, writeConfirmation } from './token.ts'
 
 /** Per contact, in 24 hours. merge_contacts keeps as many. */
 export const MAX_CONFIRMATIONS = 3
@@ -72,7 +72,7 @@ export async function askConfirmation(
   const addressHash = hashEmail(key, businessId, address)
   const subscriber = { businessId, contactId: survivor }
   const links = linksOf(publicAddress(config), key, { ...subscriber, channel: 'email' })
-  const token = writeConfirmation(key, { ...subscriber, addressHash, askedAt, topics })
+  const token = writeConfirmation(key, { ...subscriber, addressHash, askedAt, topics: topics.map(hashTopic) })
   const confirmUrl = `${publicAddress(config)}/confirm/${token}`
   const rendering = await renderMessage(deps.renderer.of(businessId), template, {
     values: {

@@ -2,7 +2,7 @@
  * The token in the link with which a person confirms an opt-in. It identifies the address that it was sent to, and
  * needs no row.
  */
-import { timingSafeEqual } from 'node:crypto'
+import { createHash, timingSafeEqual } from 'node:crypto'
 import { type MessageKey, signWith } from '../message-key.ts'
 import { hashAddress } from '../suppressions/hash-address.ts'
 
@@ -14,13 +14,14 @@ export interface Confirmation {
   addressHash: string
   /** When the confirmation was requested, in epoch milliseconds. */
   askedAt: number
-  /** Keys of the topics that are asked for, too. */
+  /** Hashes of the keys of the topics that are asked for, too: a link must not be too long, whatever their number. */
   topics: readonly string[]
 }
 
 const ID_BYTES = 16
 const TIME_BYTES = 6
-/** The keys of topics follow. */
+const TOPIC_BYTES = 6
+/** The hashes of topics follow. */
 const SIGNED_BYTES = 3 * ID_BYTES + TIME_BYTES
 const SIGNATURE_BYTES = 18
 
@@ -36,7 +37,7 @@ export function writeConfirmation(
     bytesOf(contactId),
     bytesOf(addressHash),
     time,
-    Buffer.from(topics.join(' ')),
+    Buffer.from(topics.join(''), 'hex'),
   ])
   return Buffer.concat([signed, sign(key, signed)]).toString('base64url')
 }
@@ -48,15 +49,22 @@ export function readConfirmation(key: MessageKey, token: string): Confirmation |
   if (bytes.length < SIGNED_BYTES + SIGNATURE_BYTES || bytes.toString('base64url') !== token) return null
   const signed = bytes.subarray(0, -SIGNATURE_BYTES)
   if (!timingSafeEqual(bytes.subarray(-SIGNATURE_BYTES), sign(key, signed))) return null
-  const topics = signed.subarray(SIGNED_BYTES).toString()
+  const topics = signed.subarray(SIGNED_BYTES).toString('hex')
   return {
     businessId: idOf(signed, 0),
     contactId: idOf(signed, ID_BYTES),
     addressHash: hexOf(signed, 2 * ID_BYTES),
     askedAt: signed.readUIntBE(3 * ID_BYTES, TIME_BYTES),
-    topics: topics === '' ? [] : topics.split(' '),
+    topics: topics.match(new RegExp(`.{${2 * TOPIC_BYTES}}`, 'g')) ?? [],
   }
 }
+
+/** The hash of a topic's key in tokens, in hex. */
+export const hashTopic = (topic: string): string =>
+  createHash('sha256')
+    .update(topic)
+    .digest('hex')
+    .slice(0, 2 * TOPIC_BYTES)
 
 /** The hash of an address in tokens. */
 export const hashEmail = (key: MessageKey, businessId: string, address: string): string =>

@@ -1,5 +1,6 @@
 import type { TopicChoice } from '../item.ts'
 import { type Fault, faultOf } from '../faults.ts'
+import { show } from '../segments/reading/reading.ts'
 import type { TopicRules } from './topic.ts'
 
 /** Returns why choices cannot be recorded. A choice of an archived topic can. */
@@ -10,7 +11,7 @@ export function topicFaults(
 ): Fault[] {
   const faults = choices.flatMap(({ topic, channel }) => {
     const known = topics.get(topic)
-    if (known === undefined) return [faultOf(`${path}.${topic}`, 'topic_unknown')]
+    if (known === undefined) return [faultOf(`${path}.${show(topic)}`, 'topic_unknown')]
     return known.channels.includes(channel)
       ? []
       : [faultOf(`${path}.${topic}.${channel}`, 'topic_without', { channel })]

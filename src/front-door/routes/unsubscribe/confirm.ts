@@ -1,13 +1,12 @@
 /** `/confirm/{token}`: a person confirms an opt-in. Reading the page changes nothing. */
 import { RequestError } from '../../../errors.ts'
-import { type Confirmation, hashEmail, readConfirmation } from '../../../messages/confirmations/token.ts'
+import { type Confirmation, hashEmail, hashTopic, readConfirmation } from '../../../messages/confirmations/token.ts'
 import { loadMessageKey } from '../../../messages/message-key.ts'
 import { type Preferences, readPreferences } from '../../../messages/unsubscribe/read-preferences.ts'
 import { chargeForgedLink, chargeLink } from '../../access/charge.ts'
 import { acquireSlot } from '../../access/concurrency-limit.ts'
 import type { AppContext, RequestContext, Route } from '../../app-context.ts'
 import { BODY_LIMITS, readForm } from '../../http/read-body.ts'
-import { arrayLiteral } from '../../../stores/write-columns.ts'
 import { submitRequest } from '../submit-request.ts'
 import { PAGE_HEADERS, showConfirmation, showSentence } from './page.ts'
 import { withPages } from './routes.ts'
@@ -93,21 +92,22 @@ async function requirePending(app: AppContext, context: RequestContext): Promise
   const emails = await app.sql<{ value: string }[]>`
     select value from identities where business_id = ${businessId} and contact_id = ${contactId} and kind = 'email'`
   const address = emails.find(({ value }) => hashEmail(key, businessId, value) === addressHash)?.value ?? null
-  const topics = await readAsked(app, { businessId, contactId, keys: confirmation.topics })
+  const topics = await readAsked(app, { businessId, contactId, hashes: confirmation.topics })
   return { confirmation, preferences: { ...preferences, contactId }, address, topics }
 }
 
 async function readAsked(
   { sql }: AppContext,
-  { businessId, contactId, keys }: { businessId: string; contactId: string; keys: readonly string[] },
+  { businessId, contactId, hashes }: { businessId: string; contactId: string; hashes: readonly string[] },
 ): Promise<PendingConfirmation['topics']> {
-  if (keys.length === 0) return []
-  return await sql<PendingConfirmation['topics']>`
+  if (hashes.length === 0) return []
+  const topics = await sql<PendingConfirmation['topics']>`
     select t.key, case when o.topic is not null then json_build_object('subscribed', o.subscribed, 'at', o.recorded_at) end as choice
     from topics t left join topic_choices o on o.business_id = t.business_id and o.contact_id = ${contactId}
       and o.topic = t.key and o.channel = 'email'
-    where t.business_id = ${businessId} and t.key = any (${arrayLiteral(keys)}::text::text[] collate "C")
+    where t.business_id = ${businessId}
     order by t.position, t.key`
+  return topics.filter(({ key }) => hashes.includes(hashTopic(key)))
 }
 
 const html = (page: string, status = 200): Response => new Response(page, { status, headers: PAGE_HEADERS })
