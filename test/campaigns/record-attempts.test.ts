@@ -195,6 +195,7 @@ it('a message that another transaction changes before it is locked keeps its cla
     messageId,
     channel: 'email',
     sender: 'default',
+    wasUnreachable: false,
     isBound: false,
     sentFrom: null,
     claim: one.claim,

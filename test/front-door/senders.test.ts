@@ -87,6 +87,7 @@ describe('a sender', () => {
     expect(changed).toEqual({
       ...made,
       dailyBudget: null,
+      usedToday: null,
       fallback: null,
       perSecond: 2,
       updatedAt: changed['updatedAt'],

@@ -1041,6 +1041,7 @@ const CROSSINGS: Record<string, Crossing[] | null> = {
     },
   ],
   'GET /api/senders/:sender': [theirSender('GET')],
+  'GET /api/senders/:sender/report': [theirSender('GET', '/report')],
   'PATCH /api/senders/:sender': [theirSender('PATCH', '', { perSecond: 5 })],
   'DELETE /api/senders/:sender': [theirSender('DELETE')],
   'POST /api/senders/:sender/pause': [theirSender('POST', '/pause')],

@@ -1,13 +1,12 @@
 /** Records what became of an attempt to send the message of a call. */
 import { backoffMs } from '../../async/backoff.ts'
 import { sleep } from '../../async/sleep.ts'
-import { pauseIfRefused } from '../../campaigns/engine/claim/record-together.ts'
+import { judgeSenders, reportJudged } from '../../campaigns/engine/claim/record-together.ts'
 import type { Attempt } from '../../campaigns/engine/send/attempt.ts'
 import { refusedAddress } from '../../campaigns/engine/send/refused-address.ts'
 import { recordReported } from '../../campaigns/engine/settle/record-reported.ts'
 import { contactOf, judgedAs, reportedAs } from '../../campaigns/engine/settle/settle.ts'
 import { keepWhatsappId } from '../../messages/callbacks/whatsapp-ids.ts'
-import { logPaused } from '../../messages/channels/pause-channel.ts'
 import { showWords } from '../../messages/channels/words.ts'
 import { loadMessageKey } from '../../messages/message-key.ts'
 import { suppress } from '../../messages/suppressions/suppress.ts'
@@ -81,6 +80,7 @@ function recordOf(
   return {
     ...call,
     sender: call.sender.connection,
+    wasUnreachable: call.sender.isUnreachable,
     isFinal,
     state: isFinal ? after.state : 'claimed',
     reason: isFinal ? after.reason : null,
@@ -108,11 +108,11 @@ async function store(
   const { businessId, channel, recipient } = call
   const suppression = refusedAddress({ step: { channel }, recipient }, attempt)
   const key = await loadMessageKey(sql)
-  const paused = await inTransaction(sql, async (tx) => {
+  const judged = await inTransaction(sql, async (tx) => {
     const isRecorded = await recordCallAttempt(tx, record)
     if (!isRecorded && record.state === 'sent') await recordReported(tx, record)
     if (suppression !== null) await suppress(tx, key, { businessId, now: record.at }, [suppression])
-    return isRecorded ? pauseIfRefused(tx, [record]) : []
+    return isRecorded ? judgeSenders(tx, [record]) : null
   })
-  logPaused(log, paused)
+  if (judged !== null) reportJudged({ sql, log }, judged, [record])
 }

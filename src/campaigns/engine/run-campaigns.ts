@@ -5,6 +5,7 @@ import { sleep } from '../../async/sleep.ts'
 import { applyUpdate } from './apply-update.ts'
 import type { Attempt } from './send/attempt.ts'
 import { forgetFormer } from '../../messages/callbacks/former-provider.ts'
+import { checkWanted } from '../../messages/channels/keep-check.ts'
 import { forgetOutcomes } from '../../messages/channels/pause-channel.ts'
 import { type ClaimedSend, claimDue } from './claim/claim-due.ts'
 import { endArchived } from './end-archived.ts'
@@ -14,6 +15,7 @@ import { findWork, hasNewlyDue } from './claim/find-work.ts'
 import { followBusinessZone } from './follow-business-zone.ts'
 import { forgetValues } from './send/forget-values.ts'
 import { refreshStatistics } from './refresh-statistics.ts'
+import { resolveTxt } from '../../outbound/resolve-txt.ts'
 import { sendMessage } from './send/send-message.ts'
 import { settle } from './settle/settle.ts'
 
@@ -53,6 +55,7 @@ export async function runCampaigns(deps: EngineDeps, signal: AbortSignal): Promi
     soughtAt: 0,
     statistics: null,
     statisticsAt: 0,
+    isChecking: false,
   }
   let tidyAt = 0
   let failures = 0
@@ -94,6 +97,8 @@ interface EngineState {
   statistics: Promise<void> | null
   /** Time of the next check. */
   statisticsAt: number
+  /** Records of senders are being looked up. */
+  isChecking: boolean
 }
 
 /**
@@ -115,6 +120,7 @@ async function runRound(deps: EngineDeps, state: EngineState): Promise<number> {
   const { inFlight, ofBusiness } = state
   const work = await findWork(deps)
   if (work.isEnding && (await endArchived(deps))) return 0
+  if (work.hasChecks && !state.isChecking) void checkSenders(deps, state)
   // One set of each, then other due work.
   const hasEnrolled = msUntil(deps, work.nextBroadcast) === 0 && (await enrolBroadcast(deps))
   const hasFollowed = work.hasZones && (await followBusinessZone(deps))
@@ -154,6 +160,18 @@ async function runRound(deps: EngineDeps, state: EngineState): Promise<number> {
   const backMs = moved > 0 || isBusy ? 0 : backoffMs(state.fruitless, HELD)
   state.heldUntil = performance.now() + backMs
   return backMs
+}
+
+/** Runs beside the claims, so that messages do not wait for it. Never rejects. A stop does not wait for it either. */
+async function checkSenders(deps: EngineDeps, state: EngineState): Promise<void> {
+  state.isChecking = true
+  try {
+    await checkWanted({ ...deps, resolveTxt })
+  } catch (error) {
+    deps.log.warn({ err: error }, 'the records of a sender were not looked up')
+    await sleep(RETRY.maxMs)
+  }
+  state.isChecking = false
 }
 
 /** Runs beside the claims, so that messages do not wait for it. Never rejects. */

@@ -1286,6 +1286,26 @@ export interface paths {
         patch: operations["patchDashboardApiBBusinessIdSendersSender"];
         trace?: never;
     };
+    "/dashboard/api/b/{businessId}/senders/{sender}/report": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read what became of the messages of a sender
+         * @description By day. The last 30 days unless `from` and `to` say other ones; at most 366 days.
+         */
+        get: operations["getDashboardApiBBusinessIdSendersSenderReport"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/dashboard/api/b/{businessId}/senders/{sender}/pause": {
         parameters: {
             query?: never;
@@ -21508,6 +21528,7 @@ export interface operations {
                      *             },
                      *             "via": null,
                      *             "fallback": "default",
+                     *             "usedToday": 97,
                      *             "status": "active",
                      *             "check": null
                      *           }
@@ -21542,6 +21563,7 @@ export interface operations {
                                 } | null;
                                 via: string | null;
                                 fallback: string | null;
+                                usedToday: number | null;
                                 /** @description Of its connection. `unreachable`: no connection came about. */
                                 status: "active" | "paused" | "unreachable";
                                 check: {
@@ -21610,6 +21632,7 @@ export interface operations {
                                 } | null;
                                 via: string | null;
                                 fallback: string | null;
+                                usedToday: number | null;
                                 /** @description Of its connection. `unreachable`: no connection came about. */
                                 status: "active" | "paused" | "unreachable";
                                 check: {
@@ -21666,6 +21689,7 @@ export interface operations {
                                 } | null;
                                 via: string | null;
                                 fallback: string | null;
+                                usedToday: number | null;
                                 /** @description Of its connection. `unreachable`: no connection came about. */
                                 status: "active" | "paused" | "unreachable";
                                 /** @description Enter it at the provider: it reports there what became of messages. */
@@ -21734,6 +21758,7 @@ export interface operations {
                                 } | null;
                                 via: string | null;
                                 fallback: string | null;
+                                usedToday: number | null;
                                 /** @description Of its connection. `unreachable`: no connection came about. */
                                 status: "active" | "paused" | "unreachable";
                                 /** @description Enter it at the provider: it reports there what became of messages. */
@@ -21807,6 +21832,7 @@ export interface operations {
                                 } | null;
                                 via: string | null;
                                 fallback: string | null;
+                                usedToday: number | null;
                                 /** @description Of its connection. `unreachable`: no connection came about. */
                                 status: "active" | "paused" | "unreachable";
                                 /** @description Enter it at the provider: it reports there what became of messages. */
@@ -21860,6 +21886,7 @@ export interface operations {
                                 provider: "twilio";
                                 via: string | null;
                                 fallback: string | null;
+                                usedToday: number | null;
                                 /** @description Of its connection. `unreachable`: no connection came about. */
                                 status: "active" | "paused" | "unreachable";
                                 /** @description Enter it at the provider: it reports there what became of messages. */
@@ -21913,6 +21940,7 @@ export interface operations {
                                 } | null;
                                 via: string | null;
                                 fallback: string | null;
+                                usedToday: number | null;
                                 /** @description Of its connection. `unreachable`: no connection came about. */
                                 status: "active" | "paused" | "unreachable";
                                 /** @description Enter it at the provider: it reports there what became of messages. */
@@ -21979,6 +22007,7 @@ export interface operations {
                                 } | null;
                                 via: string | null;
                                 fallback: string | null;
+                                usedToday: number | null;
                                 /** @description Of its connection. `unreachable`: no connection came about. */
                                 status: "active" | "paused" | "unreachable";
                                 check: {
@@ -22025,6 +22054,7 @@ export interface operations {
                                 } | null;
                                 via: string | null;
                                 fallback: string | null;
+                                usedToday: number | null;
                                 /** @description Of its connection. `unreachable`: no connection came about. */
                                 status: "active" | "paused" | "unreachable";
                                 check: {
@@ -22583,6 +22613,7 @@ export interface operations {
                      *           },
                      *           "via": null,
                      *           "fallback": "default",
+                     *           "usedToday": 97,
                      *           "status": "active",
                      *           "check": null
                      *         }
@@ -22615,6 +22646,7 @@ export interface operations {
                                 } | null;
                                 via: string | null;
                                 fallback: string | null;
+                                usedToday: number | null;
                                 /** @description Of its connection. `unreachable`: no connection came about. */
                                 status: "active" | "paused" | "unreachable";
                                 check: {
@@ -22683,6 +22715,7 @@ export interface operations {
                                 } | null;
                                 via: string | null;
                                 fallback: string | null;
+                                usedToday: number | null;
                                 /** @description Of its connection. `unreachable`: no connection came about. */
                                 status: "active" | "paused" | "unreachable";
                                 check: {
@@ -22739,6 +22772,7 @@ export interface operations {
                                 } | null;
                                 via: string | null;
                                 fallback: string | null;
+                                usedToday: number | null;
                                 /** @description Of its connection. `unreachable`: no connection came about. */
                                 status: "active" | "paused" | "unreachable";
                                 /** @description Enter it at the provider: it reports there what became of messages. */
@@ -22807,6 +22841,7 @@ export interface operations {
                                 } | null;
                                 via: string | null;
                                 fallback: string | null;
+                                usedToday: number | null;
                                 /** @description Of its connection. `unreachable`: no connection came about. */
                                 status: "active" | "paused" | "unreachable";
                                 /** @description Enter it at the provider: it reports there what became of messages. */
@@ -22880,6 +22915,7 @@ export interface operations {
                                 } | null;
                                 via: string | null;
                                 fallback: string | null;
+                                usedToday: number | null;
                                 /** @description Of its connection. `unreachable`: no connection came about. */
                                 status: "active" | "paused" | "unreachable";
                                 /** @description Enter it at the provider: it reports there what became of messages. */
@@ -22933,6 +22969,7 @@ export interface operations {
                                 provider: "twilio";
                                 via: string | null;
                                 fallback: string | null;
+                                usedToday: number | null;
                                 /** @description Of its connection. `unreachable`: no connection came about. */
                                 status: "active" | "paused" | "unreachable";
                                 /** @description Enter it at the provider: it reports there what became of messages. */
@@ -22986,6 +23023,7 @@ export interface operations {
                                 } | null;
                                 via: string | null;
                                 fallback: string | null;
+                                usedToday: number | null;
                                 /** @description Of its connection. `unreachable`: no connection came about. */
                                 status: "active" | "paused" | "unreachable";
                                 /** @description Enter it at the provider: it reports there what became of messages. */
@@ -23052,6 +23090,7 @@ export interface operations {
                                 } | null;
                                 via: string | null;
                                 fallback: string | null;
+                                usedToday: number | null;
                                 /** @description Of its connection. `unreachable`: no connection came about. */
                                 status: "active" | "paused" | "unreachable";
                                 check: {
@@ -23098,6 +23137,7 @@ export interface operations {
                                 } | null;
                                 via: string | null;
                                 fallback: string | null;
+                                usedToday: number | null;
                                 /** @description Of its connection. `unreachable`: no connection came about. */
                                 status: "active" | "paused" | "unreachable";
                                 check: {
@@ -23292,6 +23332,7 @@ export interface operations {
                      *           },
                      *           "via": null,
                      *           "fallback": "default",
+                     *           "usedToday": 97,
                      *           "status": "active",
                      *           "check": null
                      *         }
@@ -23324,6 +23365,7 @@ export interface operations {
                                 } | null;
                                 via: string | null;
                                 fallback: string | null;
+                                usedToday: number | null;
                                 /** @description Of its connection. `unreachable`: no connection came about. */
                                 status: "active" | "paused" | "unreachable";
                                 check: {
@@ -23392,6 +23434,7 @@ export interface operations {
                                 } | null;
                                 via: string | null;
                                 fallback: string | null;
+                                usedToday: number | null;
                                 /** @description Of its connection. `unreachable`: no connection came about. */
                                 status: "active" | "paused" | "unreachable";
                                 check: {
@@ -23448,6 +23491,7 @@ export interface operations {
                                 } | null;
                                 via: string | null;
                                 fallback: string | null;
+                                usedToday: number | null;
                                 /** @description Of its connection. `unreachable`: no connection came about. */
                                 status: "active" | "paused" | "unreachable";
                                 /** @description Enter it at the provider: it reports there what became of messages. */
@@ -23516,6 +23560,7 @@ export interface operations {
                                 } | null;
                                 via: string | null;
                                 fallback: string | null;
+                                usedToday: number | null;
                                 /** @description Of its connection. `unreachable`: no connection came about. */
                                 status: "active" | "paused" | "unreachable";
                                 /** @description Enter it at the provider: it reports there what became of messages. */
@@ -23589,6 +23634,7 @@ export interface operations {
                                 } | null;
                                 via: string | null;
                                 fallback: string | null;
+                                usedToday: number | null;
                                 /** @description Of its connection. `unreachable`: no connection came about. */
                                 status: "active" | "paused" | "unreachable";
                                 /** @description Enter it at the provider: it reports there what became of messages. */
@@ -23642,6 +23688,7 @@ export interface operations {
                                 provider: "twilio";
                                 via: string | null;
                                 fallback: string | null;
+                                usedToday: number | null;
                                 /** @description Of its connection. `unreachable`: no connection came about. */
                                 status: "active" | "paused" | "unreachable";
                                 /** @description Enter it at the provider: it reports there what became of messages. */
@@ -23695,6 +23742,7 @@ export interface operations {
                                 } | null;
                                 via: string | null;
                                 fallback: string | null;
+                                usedToday: number | null;
                                 /** @description Of its connection. `unreachable`: no connection came about. */
                                 status: "active" | "paused" | "unreachable";
                                 /** @description Enter it at the provider: it reports there what became of messages. */
@@ -23761,6 +23809,7 @@ export interface operations {
                                 } | null;
                                 via: string | null;
                                 fallback: string | null;
+                                usedToday: number | null;
                                 /** @description Of its connection. `unreachable`: no connection came about. */
                                 status: "active" | "paused" | "unreachable";
                                 check: {
@@ -23807,6 +23856,7 @@ export interface operations {
                                 } | null;
                                 via: string | null;
                                 fallback: string | null;
+                                usedToday: number | null;
                                 /** @description Of its connection. `unreachable`: no connection came about. */
                                 status: "active" | "paused" | "unreachable";
                                 check: {
@@ -24469,6 +24519,7 @@ export interface operations {
                      *           },
                      *           "via": null,
                      *           "fallback": "default",
+                     *           "usedToday": 97,
                      *           "status": "active",
                      *           "check": null
                      *         }
@@ -24501,6 +24552,7 @@ export interface operations {
                                 } | null;
                                 via: string | null;
                                 fallback: string | null;
+                                usedToday: number | null;
                                 /** @description Of its connection. `unreachable`: no connection came about. */
                                 status: "active" | "paused" | "unreachable";
                                 check: {
@@ -24569,6 +24621,7 @@ export interface operations {
                                 } | null;
                                 via: string | null;
                                 fallback: string | null;
+                                usedToday: number | null;
                                 /** @description Of its connection. `unreachable`: no connection came about. */
                                 status: "active" | "paused" | "unreachable";
                                 check: {
@@ -24625,6 +24678,7 @@ export interface operations {
                                 } | null;
                                 via: string | null;
                                 fallback: string | null;
+                                usedToday: number | null;
                                 /** @description Of its connection. `unreachable`: no connection came about. */
                                 status: "active" | "paused" | "unreachable";
                                 /** @description Enter it at the provider: it reports there what became of messages. */
@@ -24693,6 +24747,7 @@ export interface operations {
                                 } | null;
                                 via: string | null;
                                 fallback: string | null;
+                                usedToday: number | null;
                                 /** @description Of its connection. `unreachable`: no connection came about. */
                                 status: "active" | "paused" | "unreachable";
                                 /** @description Enter it at the provider: it reports there what became of messages. */
@@ -24766,6 +24821,7 @@ export interface operations {
                                 } | null;
                                 via: string | null;
                                 fallback: string | null;
+                                usedToday: number | null;
                                 /** @description Of its connection. `unreachable`: no connection came about. */
                                 status: "active" | "paused" | "unreachable";
                                 /** @description Enter it at the provider: it reports there what became of messages. */
@@ -24819,6 +24875,7 @@ export interface operations {
                                 provider: "twilio";
                                 via: string | null;
                                 fallback: string | null;
+                                usedToday: number | null;
                                 /** @description Of its connection. `unreachable`: no connection came about. */
                                 status: "active" | "paused" | "unreachable";
                                 /** @description Enter it at the provider: it reports there what became of messages. */
@@ -24872,6 +24929,7 @@ export interface operations {
                                 } | null;
                                 via: string | null;
                                 fallback: string | null;
+                                usedToday: number | null;
                                 /** @description Of its connection. `unreachable`: no connection came about. */
                                 status: "active" | "paused" | "unreachable";
                                 /** @description Enter it at the provider: it reports there what became of messages. */
@@ -24938,6 +24996,7 @@ export interface operations {
                                 } | null;
                                 via: string | null;
                                 fallback: string | null;
+                                usedToday: number | null;
                                 /** @description Of its connection. `unreachable`: no connection came about. */
                                 status: "active" | "paused" | "unreachable";
                                 check: {
@@ -24984,6 +25043,7 @@ export interface operations {
                                 } | null;
                                 via: string | null;
                                 fallback: string | null;
+                                usedToday: number | null;
                                 /** @description Of its connection. `unreachable`: no connection came about. */
                                 status: "active" | "paused" | "unreachable";
                                 check: {
@@ -25123,6 +25183,177 @@ export interface operations {
             };
         };
     };
+    getDashboardApiBBusinessIdSendersSenderReport: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The channel of the sender. Needed for `default`, which every channel has, once several are set up.
+                 * @example email
+                 */
+                channel?: string;
+                /** @description The earliest claim that counts. */
+                from?: string;
+                /** @description The latest one. */
+                to?: string;
+            };
+            header?: never;
+            path: {
+                businessId: string;
+                sender: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Counts by day, and the budget of today. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "success": true,
+                     *       "message": "The report of the sender.",
+                     *       "data": {
+                     *         "key": "receipts",
+                     *         "days": [
+                     *           {
+                     *             "day": "2026-03-01",
+                     *             "sent": 4,
+                     *             "delivered": 90,
+                     *             "bounced": 2,
+                     *             "complained": 0,
+                     *             "failed": 1,
+                     *             "unknown": 0,
+                     *             "retried": 3
+                     *           }
+                     *         ],
+                     *         "today": {
+                     *           "day": "2026-03-01",
+                     *           "dailyBudget": 100000,
+                     *           "reserve": 10,
+                     *           "used": 97
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        message: string;
+                        data: {
+                            key: string;
+                            /** @description Days with messages, oldest first. A message counts in its latest state, on the day of its claim. */
+                            days: {
+                                /** @description In the zone of the business, such as 2026-11-24. */
+                                day: string;
+                                sent: number;
+                                delivered: number;
+                                bounced: number;
+                                complained: number;
+                                failed: number;
+                                unknown: number;
+                                /** @description Of these, those that were tried more than once. */
+                                retried: number;
+                            }[];
+                            /** @description The budget of the present day, and how many turns of it are taken. Of its connection. */
+                            today: {
+                                /** @description In the zone of the business, such as 2026-11-24. */
+                                day: string;
+                                dailyBudget: number | null;
+                                reserve: number;
+                                used: number;
+                            };
+                        };
+                    };
+                };
+            };
+            /** @description `invalid_request` */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `not_signed_in` */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `key_not_accepted`, `cross_site_request`, `not_permitted` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `business_not_found`, `not_found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `method_not_allowed` */
+            405: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `rate_limited` */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
     postDashboardApiBBusinessIdSendersSenderPause: {
         parameters: {
             query?: {
@@ -25178,6 +25409,7 @@ export interface operations {
                      *           },
                      *           "via": null,
                      *           "fallback": "default",
+                     *           "usedToday": 97,
                      *           "status": "active",
                      *           "check": null
                      *         }
@@ -25210,6 +25442,7 @@ export interface operations {
                                 } | null;
                                 via: string | null;
                                 fallback: string | null;
+                                usedToday: number | null;
                                 /** @description Of its connection. `unreachable`: no connection came about. */
                                 status: "active" | "paused" | "unreachable";
                                 check: {
@@ -25278,6 +25511,7 @@ export interface operations {
                                 } | null;
                                 via: string | null;
                                 fallback: string | null;
+                                usedToday: number | null;
                                 /** @description Of its connection. `unreachable`: no connection came about. */
                                 status: "active" | "paused" | "unreachable";
                                 check: {
@@ -25334,6 +25568,7 @@ export interface operations {
                                 } | null;
                                 via: string | null;
                                 fallback: string | null;
+                                usedToday: number | null;
                                 /** @description Of its connection. `unreachable`: no connection came about. */
                                 status: "active" | "paused" | "unreachable";
                                 /** @description Enter it at the provider: it reports there what became of messages. */
@@ -25402,6 +25637,7 @@ export interface operations {
                                 } | null;
                                 via: string | null;
                                 fallback: string | null;
+                                usedToday: number | null;
                                 /** @description Of its connection. `unreachable`: no connection came about. */
                                 status: "active" | "paused" | "unreachable";
                                 /** @description Enter it at the provider: it reports there what became of messages. */
@@ -25475,6 +25711,7 @@ export interface operations {
                                 } | null;
                                 via: string | null;
                                 fallback: string | null;
+                                usedToday: number | null;
                                 /** @description Of its connection. `unreachable`: no connection came about. */
                                 status: "active" | "paused" | "unreachable";
                                 /** @description Enter it at the provider: it reports there what became of messages. */
@@ -25528,6 +25765,7 @@ export interface operations {
                                 provider: "twilio";
                                 via: string | null;
                                 fallback: string | null;
+                                usedToday: number | null;
                                 /** @description Of its connection. `unreachable`: no connection came about. */
                                 status: "active" | "paused" | "unreachable";
                                 /** @description Enter it at the provider: it reports there what became of messages. */
@@ -25581,6 +25819,7 @@ export interface operations {
                                 } | null;
                                 via: string | null;
                                 fallback: string | null;
+                                usedToday: number | null;
                                 /** @description Of its connection. `unreachable`: no connection came about. */
                                 status: "active" | "paused" | "unreachable";
                                 /** @description Enter it at the provider: it reports there what became of messages. */
@@ -25647,6 +25886,7 @@ export interface operations {
                                 } | null;
                                 via: string | null;
                                 fallback: string | null;
+                                usedToday: number | null;
                                 /** @description Of its connection. `unreachable`: no connection came about. */
                                 status: "active" | "paused" | "unreachable";
                                 check: {
@@ -25693,6 +25933,7 @@ export interface operations {
                                 } | null;
                                 via: string | null;
                                 fallback: string | null;
+                                usedToday: number | null;
                                 /** @description Of its connection. `unreachable`: no connection came about. */
                                 status: "active" | "paused" | "unreachable";
                                 check: {
@@ -25857,6 +26098,7 @@ export interface operations {
                      *           },
                      *           "via": null,
                      *           "fallback": "default",
+                     *           "usedToday": 97,
                      *           "status": "active",
                      *           "check": null
                      *         }
@@ -25889,6 +26131,7 @@ export interface operations {
                                 } | null;
                                 via: string | null;
                                 fallback: string | null;
+                                usedToday: number | null;
                                 /** @description Of its connection. `unreachable`: no connection came about. */
                                 status: "active" | "paused" | "unreachable";
                                 check: {
@@ -25957,6 +26200,7 @@ export interface operations {
                                 } | null;
                                 via: string | null;
                                 fallback: string | null;
+                                usedToday: number | null;
                                 /** @description Of its connection. `unreachable`: no connection came about. */
                                 status: "active" | "paused" | "unreachable";
                                 check: {
@@ -26013,6 +26257,7 @@ export interface operations {
                                 } | null;
                                 via: string | null;
                                 fallback: string | null;
+                                usedToday: number | null;
                                 /** @description Of its connection. `unreachable`: no connection came about. */
                                 status: "active" | "paused" | "unreachable";
                                 /** @description Enter it at the provider: it reports there what became of messages. */
@@ -26081,6 +26326,7 @@ export interface operations {
                                 } | null;
                                 via: string | null;
                                 fallback: string | null;
+                                usedToday: number | null;
                                 /** @description Of its connection. `unreachable`: no connection came about. */
                                 status: "active" | "paused" | "unreachable";
                                 /** @description Enter it at the provider: it reports there what became of messages. */
@@ -26154,6 +26400,7 @@ export interface operations {
                                 } | null;
                                 via: string | null;
                                 fallback: string | null;
+                                usedToday: number | null;
                                 /** @description Of its connection. `unreachable`: no connection came about. */
                                 status: "active" | "paused" | "unreachable";
                                 /** @description Enter it at the provider: it reports there what became of messages. */
@@ -26207,6 +26454,7 @@ export interface operations {
                                 provider: "twilio";
                                 via: string | null;
                                 fallback: string | null;
+                                usedToday: number | null;
                                 /** @description Of its connection. `unreachable`: no connection came about. */
                                 status: "active" | "paused" | "unreachable";
                                 /** @description Enter it at the provider: it reports there what became of messages. */
@@ -26260,6 +26508,7 @@ export interface operations {
                                 } | null;
                                 via: string | null;
                                 fallback: string | null;
+                                usedToday: number | null;
                                 /** @description Of its connection. `unreachable`: no connection came about. */
                                 status: "active" | "paused" | "unreachable";
                                 /** @description Enter it at the provider: it reports there what became of messages. */
@@ -26326,6 +26575,7 @@ export interface operations {
                                 } | null;
                                 via: string | null;
                                 fallback: string | null;
+                                usedToday: number | null;
                                 /** @description Of its connection. `unreachable`: no connection came about. */
                                 status: "active" | "paused" | "unreachable";
                                 check: {
@@ -26372,6 +26622,7 @@ export interface operations {
                                 } | null;
                                 via: string | null;
                                 fallback: string | null;
+                                usedToday: number | null;
                                 /** @description Of its connection. `unreachable`: no connection came about. */
                                 status: "active" | "paused" | "unreachable";
                                 check: {
@@ -26750,6 +27001,7 @@ export interface operations {
                      *           },
                      *           "via": null,
                      *           "fallback": "default",
+                     *           "usedToday": 97,
                      *           "status": "active",
                      *           "check": null
                      *         }
@@ -26782,6 +27034,7 @@ export interface operations {
                                 } | null;
                                 via: string | null;
                                 fallback: string | null;
+                                usedToday: number | null;
                                 /** @description Of its connection. `unreachable`: no connection came about. */
                                 status: "active" | "paused" | "unreachable";
                                 check: {
@@ -26850,6 +27103,7 @@ export interface operations {
                                 } | null;
                                 via: string | null;
                                 fallback: string | null;
+                                usedToday: number | null;
                                 /** @description Of its connection. `unreachable`: no connection came about. */
                                 status: "active" | "paused" | "unreachable";
                                 check: {
@@ -26906,6 +27160,7 @@ export interface operations {
                                 } | null;
                                 via: string | null;
                                 fallback: string | null;
+                                usedToday: number | null;
                                 /** @description Of its connection. `unreachable`: no connection came about. */
                                 status: "active" | "paused" | "unreachable";
                                 /** @description Enter it at the provider: it reports there what became of messages. */
@@ -26974,6 +27229,7 @@ export interface operations {
                                 } | null;
                                 via: string | null;
                                 fallback: string | null;
+                                usedToday: number | null;
                                 /** @description Of its connection. `unreachable`: no connection came about. */
                                 status: "active" | "paused" | "unreachable";
                                 /** @description Enter it at the provider: it reports there what became of messages. */
@@ -27047,6 +27303,7 @@ export interface operations {
                                 } | null;
                                 via: string | null;
                                 fallback: string | null;
+                                usedToday: number | null;
                                 /** @description Of its connection. `unreachable`: no connection came about. */
                                 status: "active" | "paused" | "unreachable";
                                 /** @description Enter it at the provider: it reports there what became of messages. */
@@ -27100,6 +27357,7 @@ export interface operations {
                                 provider: "twilio";
                                 via: string | null;
                                 fallback: string | null;
+                                usedToday: number | null;
                                 /** @description Of its connection. `unreachable`: no connection came about. */
                                 status: "active" | "paused" | "unreachable";
                                 /** @description Enter it at the provider: it reports there what became of messages. */
@@ -27153,6 +27411,7 @@ export interface operations {
                                 } | null;
                                 via: string | null;
                                 fallback: string | null;
+                                usedToday: number | null;
                                 /** @description Of its connection. `unreachable`: no connection came about. */
                                 status: "active" | "paused" | "unreachable";
                                 /** @description Enter it at the provider: it reports there what became of messages. */
@@ -27219,6 +27478,7 @@ export interface operations {
                                 } | null;
                                 via: string | null;
                                 fallback: string | null;
+                                usedToday: number | null;
                                 /** @description Of its connection. `unreachable`: no connection came about. */
                                 status: "active" | "paused" | "unreachable";
                                 check: {
@@ -27265,6 +27525,7 @@ export interface operations {
                                 } | null;
                                 via: string | null;
                                 fallback: string | null;
+                                usedToday: number | null;
                                 /** @description Of its connection. `unreachable`: no connection came about. */
                                 status: "active" | "paused" | "unreachable";
                                 check: {

@@ -217,6 +217,12 @@ export const PAGES = [
     navigation: { text: 'channels', icon: 'send', permission: 'contacts:read', group: 'settings', key: 'n' },
   },
   {
+    path: '/dashboard/b/$businessId/settings/senders',
+    code: ['settings/senders', 'SendersPage'],
+    texts: ['senders', 'channels', 'campaigns', 'test-send'],
+    navigation: { text: 'senders', icon: 'mail', permission: 'lists:read', group: 'settings', key: 'z' },
+  },
+  {
     path: '/dashboard/b/$businessId/settings/messages',
     code: ['settings/messaging', 'MessagingPage'],
     texts: ['messaging', 'settings', 'campaigns', 'campaign-editor'],

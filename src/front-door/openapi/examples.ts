@@ -252,6 +252,7 @@ export const SENDER_EXAMPLE = {
   via: null,
   fallback: 'default',
   reserve: 10,
+  usedToday: 97,
   status: 'active',
   check: null,
 }

@@ -36,9 +36,11 @@ export async function checkWanted(deps: CheckDeps): Promise<number> {
   const wanted = await deps.sql<SenderKey[]>`
     select business_id as "businessId", channel, key as sender from senders
     where check_wanted order by business_id, channel, key limit ${MOST}`
-  for (const key of wanted) {
-    const stored = await loadSender(deps.sql, key)
-    if (stored !== null) await checkAndKeep(deps, key.businessId, stored)
-  }
+  await Promise.all(
+    wanted.map(async (key) => {
+      const stored = await loadSender(deps.sql, key)
+      if (stored !== null) await checkAndKeep(deps, key.businessId, stored)
+    }),
+  )
   return wanted.length
 }

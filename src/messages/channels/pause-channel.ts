@@ -17,8 +17,8 @@ import { lockOpening } from './opening-lock.ts'
 import { releaseHeld } from './release-held.ts'
 import { auditOf } from './sender-audit.ts'
 
-/** The actor of a pause in the audit log. */
-const SLUICE: Actor = { kind: 'command', id: 'sluice', name: 'Sluice' }
+/** The actor of what Sluice decides itself, in the audit log. */
+export const SLUICE: Actor = { kind: 'command', id: 'sluice', name: 'Sluice' }
 
 /** `at`: instant of the latest refusal, in epoch milliseconds. */
 export type RefusedSender = SenderKey & { at: number }

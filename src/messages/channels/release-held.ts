@@ -53,7 +53,7 @@ async function releaseCalls(sql: Sql, { businessId, channel, sender }: SenderKey
   await sql`
     update due_calls set due_at = ${now}
     where business_id = ${businessId} and held_by->>'channel' = ${channel} and due_at > ${now}
-      and (coalesce(held_by->>'sender', ${DEFAULT_SENDER}) = ${sender} or held_by->>'fallback' = ${sender})`
+      and (coalesce(held_by->>'sender', ${DEFAULT_SENDER}) = ${sender} or held_by->>'insteadOf' = ${sender})`
 }
 
 /**
@@ -69,7 +69,7 @@ const heldIn = (
   where business_id = ${businessId} and held_by->>'channel' = ${channel}
     and ${withLimited ? sql`held_by->>'type' in ('per_second', 'daily_budget', 'channel_paused')` : sql`held_by->>'type' = 'channel_paused'`}
     and not held and due_at > ${at}
-    and (coalesce(held_by->>'sender', ${DEFAULT_SENDER}) = ${sender} or held_by->>'fallback' = ${sender})
+    and (coalesce(held_by->>'sender', ${DEFAULT_SENDER}) = ${sender} or held_by->>'insteadOf' = ${sender})
     -- Paused again meanwhile: what it holds is held for this pause.
     and not exists (
       select from senders c

@@ -1,6 +1,6 @@
 import { DEFAULT_SENDER, type SenderKey } from './channels.ts'
 
-type Verb = 'save' | 'remove' | 'pause' | 'resume'
+type Verb = 'save' | 'remove' | 'pause' | 'resume' | 'unreachable' | 'reachable'
 
 /** The audit entry of a change: that of the sender `default` is one of its channel. */
 export const auditOf = (

@@ -19,7 +19,18 @@ export interface SenderFields {
 
 const FIELDS = ['via', 'fallback', 'isDefault'] as const
 /** An answer can be sent again. */
-const SHOWN = ['key', 'channel', 'status', 'pausedAt', 'pauseReason', 'callbackUrl', 'check', 'secrets', 'updatedAt']
+const SHOWN = [
+  'key',
+  'channel',
+  'status',
+  'pausedAt',
+  'pauseReason',
+  'callbackUrl',
+  'check',
+  'secrets',
+  'updatedAt',
+  'usedToday',
+]
 
 /** Reads the key and the channel of a new sender. */
 export function readNewKey(

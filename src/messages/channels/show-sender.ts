@@ -5,6 +5,7 @@ import { callbacksOf } from '../callbacks/callbacks-of.ts'
 import { callbackUrl } from '../callbacks/token.ts'
 import { loadMessageKey } from '../message-key.ts'
 import { type StoredChannel, type StoredCheck, connectionOf } from './channels.ts'
+import { readUsed } from './report-sender.ts'
 import { requireProvider } from './providers.ts'
 import { type SenderAddress, fromOf, readFrom } from './sender-address.ts'
 
@@ -24,6 +25,8 @@ export interface ShownSender {
   perSecond: number | null
   dailyBudget: number | null
   reserve: number
+  /** Turns of today's budget that are taken, by its connection. Null: there is no budget. */
+  usedToday: number | null
   status: SenderStatus
   pausedAt: string | null
   pauseReason: string | null
@@ -40,11 +43,12 @@ export const statusOf = ({
   pausedAt !== null ? 'paused' : unreachableAt !== null ? 'unreachable' : 'active'
 
 export async function showSenders(
-  { sql, config }: { sql: Sql; config: Pick<Config, 'publicUrl' | 'port'> },
+  { sql, config, now }: { sql: Sql; config: Pick<Config, 'publicUrl' | 'port'>; now: () => number },
   businessId: string,
   stored: readonly StoredChannel[],
 ): Promise<ShownSender[]> {
   const messageKey = await loadMessageKey(sql)
+  const used = await readUsed(sql, businessId, now())
   return stored.map((one) => {
     const { channel, key, isDefault, provider, via, fallback, perSecond, dailyBudget, reserve } = one
     const url = callbacksOf(provider) && callbackUrl(config, messageKey, { ...connectionOf(businessId, one), provider })
@@ -61,6 +65,7 @@ export async function showSenders(
       perSecond,
       dailyBudget,
       reserve,
+      usedToday: dailyBudget === null ? null : used(connectionOf(businessId, one)),
       status: statusOf(one),
       pausedAt: one.pausedAt === null ? null : new Date(one.pausedAt).toISOString(),
       pauseReason: one.pauseReason,

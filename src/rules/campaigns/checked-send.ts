@@ -70,12 +70,13 @@ export type HeldBy =
   | ({ type: 'cap' } & Pick<Cap, 'channel' | 'atMost' | 'days'>)
   | ({ type: 'per_second'; perSecond: number } & HoldingSender)
   | ({ type: 'daily_budget'; dailyBudget: number } & HoldingSender)
-  | ({ type: 'channel_paused'; fallback?: string } & HoldingSender)
+  | ({ type: 'channel_paused' } & HoldingSender)
 
-/** `sender`: absent for the sender `default`. `fallback`: a sender that is paused as well. */
+/** `sender`: absent for the sender `default`. `insteadOf`: the sender whose fallback it is. */
 interface HoldingSender {
   channel: MessageChannel
   sender?: string
+  insteadOf?: string
 }
 
 /** For a message that has to wait. */

@@ -49,6 +49,7 @@ export const CHANNEL_FAULTS = {
   via_own: 'must be a sender with a connection of its own, and with an address',
   other_sender: 'must be another sender',
   sender_from: 'must be an object with address and, for email, name',
+  report_range: 'must be before to, by at most {max} days',
   sender_taken: 'There is a sender of this key already',
   sender_locked: '{field} of a sender never changes',
   senders_of_channel: 'a channel has at most {max} senders',

@@ -101,9 +101,9 @@ async function pause({ stack: { sql }, shop: { businessId }, model }: Course, is
   const { now } = model
   if (isPaused)
     await sql`
-      insert into channels (business_id, channel, provider, settings, revision, paused_at)
+      insert into senders (business_id, channel, provider, settings, revision, paused_at)
       values (${businessId}, 'email', 'log', '{}', gen_random_uuid(), ${now})
-      on conflict (business_id, channel) do update set paused_at = excluded.paused_at`
+      on conflict (business_id, channel, key) do update set paused_at = excluded.paused_at`
   else await resumeSender(sql, { businessId, channel: 'email', sender: 'default', actor: ACTOR }, now)
   model.setPause(isPaused)
 }

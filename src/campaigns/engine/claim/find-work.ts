@@ -11,6 +11,8 @@ interface Work {
   isEnding: boolean
   /** True when the zone of a business has changed. */
   hasZones: boolean
+  /** True when the records of a sender are to be looked up. */
+  hasChecks: boolean
 }
 
 /** A few index probes. An idle worker makes no other query. */
@@ -18,7 +20,8 @@ export async function findWork({ sql }: EngineDeps): Promise<Work> {
   const [work] = await sql<[Work]>`
     select (select due_at from due_steps where not held order by due_at limit 1) as "nextDue",
       (select due_at from broadcasts where due_at is not null order by due_at limit 1) as "nextBroadcast",
-      exists (select from campaigns where ending) as "isEnding", exists (select from zone_changes) as "hasZones"`
+      exists (select from campaigns where ending) as "isEnding", exists (select from zone_changes) as "hasZones",
+      exists (select from senders where check_wanted) as "hasChecks"`
   return work
 }
 

@@ -59,12 +59,13 @@ export async function openTurns(tx: Queryable, senders: readonly FoundSender[]):
     isPaused: (connection) => paused.has(nameOf(connection)),
     take({ connection, insteadOf, isQueued, isMarketing, now }) {
       const lookMs = paused.get(nameOf(connection))
-      if (lookMs !== undefined) return { until: now + lookMs, heldBy: heldByPause(connection, insteadOf) }
+      if (lookMs !== undefined)
+        return { until: now + lookMs, heldBy: { type: 'channel_paused', ...holding(connection, insteadOf) } }
       const one = limited.get(nameOf(connection))
       if (one === undefined) return null
       const { turn, use } = takeTurn(one.use, one.limits, { now, zone: one.zone, isQueued, isMarketing })
       Object.assign(one, { use, isChanged: true })
-      return turn.kind === 'taken' ? null : { until: turn.until, heldBy: heldByLimit(one, turn.by) }
+      return turn.kind === 'taken' ? null : { until: turn.until, heldBy: heldByLimit(one, turn.by, insteadOf) }
     },
     async store() {
       const changed = [...limited.values()].filter(({ isChanged }) => isChanged)
@@ -85,19 +86,21 @@ const nameOf = ({ businessId, channel, sender }: SenderKey): string => `${busine
 const rowOf = ({ businessId, channel, sender }: SenderKey) => ({ business_id: businessId, channel, key: sender })
 
 /** The sender `default` goes without saying. */
-const named = ({ sender }: SenderKey): { sender?: string } => (sender === DEFAULT_SENDER ? {} : { sender })
+const holding = ({ channel, sender }: SenderKey, insteadOf: SenderKey | undefined) => ({
+  channel,
+  ...(sender !== DEFAULT_SENDER && { sender }),
+  ...(insteadOf && { insteadOf: insteadOf.sender }),
+})
 
-function heldByLimit({ limits, ...key }: LimitedSender, by: 'per_second' | 'daily_budget'): HeldBy {
-  const { channel } = key
+function heldByLimit(
+  { limits, ...key }: LimitedSender,
+  by: 'per_second' | 'daily_budget',
+  insteadOf: SenderKey | undefined,
+): HeldBy {
+  const holder = holding(key, insteadOf)
   return by === 'per_second'
-    ? { type: by, channel, perSecond: limits.perSecond ?? 0, ...named(key) }
-    : { type: by, channel, dailyBudget: limits.dailyBudget ?? 0, ...named(key) }
-}
-
-function heldByPause(connection: SenderKey, insteadOf: SenderKey | undefined): HeldBy {
-  const { channel } = connection
-  if (insteadOf === undefined) return { type: 'channel_paused', channel, ...named(connection) }
-  return { type: 'channel_paused', channel, ...named(insteadOf), fallback: connection.sender }
+    ? { type: by, ...holder, perSecond: limits.perSecond ?? 0 }
+    : { type: by, ...holder, dailyBudget: limits.dailyBudget ?? 0 }
 }
 
 /**

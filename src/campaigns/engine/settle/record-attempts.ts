@@ -10,6 +10,8 @@ export interface AttemptRecord {
   channel: MessageChannel
   /** The sender whose connection it took. */
   sender: string
+  /** The sender was unreachable when the message was claimed. */
+  wasUnreachable: boolean
   claim: string
   /** False: another attempt follows. */
   isFinal: boolean

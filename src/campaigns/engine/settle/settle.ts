@@ -1,7 +1,6 @@
 import { backoffMs } from '../../../async/backoff.ts'
 import { sleep } from '../../../async/sleep.ts'
 import { keepWhatsappId } from '../../../messages/callbacks/whatsapp-ids.ts'
-import { logPaused } from '../../../messages/channels/pause-channel.ts'
 import { DEFAULT_PROVIDER } from '../../../messages/channels/providers.ts'
 import { showWords } from '../../../messages/channels/words.ts'
 import { loadMessageKey } from '../../../messages/message-key.ts'
@@ -13,7 +12,7 @@ import { sanitiseJson } from '../../../rules/events/text.ts'
 import type { ClaimedSend } from '../claim/claim-due.ts'
 import type { EngineDeps } from '../engine-deps.ts'
 import { type AttemptRecord, recordAttempts } from './record-attempts.ts'
-import { pauseIfRefused } from '../claim/record-together.ts'
+import { judgeSenders, reportJudged } from '../claim/record-together.ts'
 import { recordReported } from './record-reported.ts'
 import { refusedAddress } from '../send/refused-address.ts'
 import type { Attempt } from '../send/attempt.ts'
@@ -101,6 +100,7 @@ function recordOf(
     messageId,
     channel: step.channel,
     sender: sender.connection,
+    wasUnreachable: sender.isUnreachable,
     claim,
     isFinal,
     state: isFinal ? settled.state : 'claimed',
@@ -146,14 +146,14 @@ async function recordAlone(
 ): Promise<void> {
   const { businessId, enrolmentId, messageId, at: now } = record
   const key = await loadMessageKey(sql)
-  const paused = await inTransaction(sql, async (tx) => {
+  const judged = await inTransaction(sql, async (tx) => {
     await tx`
       select from due_steps where business_id = ${businessId} and enrolment_id = ${enrolmentId} for update`
     await tx`select from messages where business_id = ${businessId} and id = ${messageId} for update`
     const [isRecorded] = await recordAttempts(tx, [record])
     if (isRecorded !== true && record.state === 'sent') await recordReported(tx, record)
     if (suppression !== null) await suppress(tx, key, { businessId, now }, [suppression])
-    return pauseIfRefused(tx, [record])
+    return judgeSenders(tx, [record])
   })
-  logPaused(log, paused)
+  reportJudged({ sql, log }, judged, [record])
 }

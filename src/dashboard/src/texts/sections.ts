@@ -21,6 +21,7 @@ import type { texts as operations } from './en/operations.ts'
 import type { texts as reference } from './en/reference.ts'
 import type { texts as segmentRules } from './en/segment-rules.ts'
 import type { texts as segments } from './en/segments.ts'
+import type { texts as senders } from './en/senders.ts'
 import type { texts as settings } from './en/settings.ts'
 import type { texts as shell } from './en/shell.ts'
 import type { texts as signIn } from './en/sign-in.ts'
@@ -55,6 +56,7 @@ export interface Sections {
   reference: typeof reference
   'segment-rules': typeof segmentRules
   segments: typeof segments
+  senders: typeof senders
   settings: typeof settings
   shell: typeof shell
   'sign-in': typeof signIn

@@ -7,6 +7,7 @@ import { listCampaigns, readCampaign } from '../../../campaigns/list-campaigns.t
 import { publishCampaign } from '../../../campaigns/publish-campaign.ts'
 import { updateCampaign } from '../../../campaigns/update-campaign.ts'
 import { MAX_VERSIONS } from '../../../campaigns/versions.ts'
+import { warnOfRecords } from '../../../campaigns/warn-of-records.ts'
 import { warnOfMissingUnsubscribe } from '../../../campaigns/warn-of-unsubscribe.ts'
 import { RequestError } from '../../../errors.ts'
 import { publicAddress } from '../../../messages/public-links.ts'
@@ -131,6 +132,7 @@ export async function postPublish(app: AppContext, context: RequestContext, prin
         ...warnOfLinks(app.config, campaign),
         ...warnOfAllKeys(campaign),
         ...(await warnOfMissingUnsubscribe(app.sql, business.id, campaign)),
+        ...(await warnOfRecords(app.sql, business.id, campaign)),
       ]
       return { message: PUBLISHED, data: { campaign, ...withWarnings(warnings) } }
     }

@@ -1,5 +1,6 @@
 /** The endpoints about senders. */
 import { MAX_SENDERS } from '../../../messages/channels/change-sender.ts'
+import { MAX_REPORT_DAYS } from '../../../messages/channels/report-sender.ts'
 import { MAX_TESTS_A_DAY } from '../../../messages/channels/send-test.ts'
 import { PAGE_QUERY } from '../../http/read-page.ts'
 import { LOGGED_MESSAGE_EXAMPLE, NEW_SENDER_EXAMPLE, SENDER_EXAMPLE } from '../../openapi/examples.ts'
@@ -17,6 +18,8 @@ const query = {
     example: 'email',
   },
 }
+const instant = (description: string) => ({ description, schema: { type: 'string', format: 'date-time' } })
+const range = { from: instant('The earliest claim that counts.'), to: instant('The latest one.') }
 const senderReply = (message: string) => ({
   200: {
     message,
@@ -69,6 +72,42 @@ export const senderEndpoints: readonly BusinessEndpoint[] = [
     permission: 'lists:read',
     handler: manage.getSender,
     operation: { summary: 'Read a sender', tag, query, replies: senderReply(manage.READ) },
+    errors: ['not_found', 'invalid_request'],
+  },
+  {
+    method: 'GET',
+    path: '/senders/:sender/report',
+    permission: 'lists:read',
+    handler: manage.getReport,
+    operation: {
+      summary: 'Read what became of the messages of a sender',
+      description: `By day. The last 30 days unless \`from\` and \`to\` say other ones; at most ${MAX_REPORT_DAYS} days.`,
+      tag,
+      query: { ...query, ...range },
+      replies: {
+        200: {
+          message: manage.REPORTED,
+          description: 'Counts by day, and the budget of today.',
+          data: schemas.SenderReportData,
+          example: {
+            key: SENDER_EXAMPLE.key,
+            days: [
+              {
+                day: '2026-03-01',
+                sent: 4,
+                delivered: 90,
+                bounced: 2,
+                complained: 0,
+                failed: 1,
+                unknown: 0,
+                retried: 3,
+              },
+            ],
+            today: { day: '2026-03-01', dailyBudget: 100_000, reserve: 10, used: 97 },
+          },
+        },
+      },
+    },
     errors: ['not_found', 'invalid_request'],
   },
   {

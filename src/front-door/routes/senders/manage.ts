@@ -17,23 +17,27 @@ import {
   loadSender,
 } from '../../../messages/channels/channels.ts'
 import { pauseSender, resumeSender } from '../../../messages/channels/pause-channel.ts'
+import { MAX_REPORT_DAYS, readUsed, reportSender } from '../../../messages/channels/report-sender.ts'
 import { showSenders } from '../../../messages/channels/show-sender.ts'
 import { MESSAGE_CHANNELS } from '../../../messages/templates/template.ts'
 import { isSenderKey } from '../../../rules/campaigns/read-senders.ts'
 import { faultOf } from '../../../rules/faults.ts'
+import { createDayOf } from '../../../rules/local-days.ts'
 import { isRecord } from '../../../rules/is-record.ts'
 import type { Principal } from '../../access/principal.ts'
 import type { AppContext, Reply, RequestContext } from '../../app-context.ts'
 import { invalidRequest } from '../../http/check-body.ts'
 import { BODY_LIMITS } from '../../http/read-body.ts'
-import { invalidCursor, readPage } from '../../http/read-page.ts'
+import { invalidCursor, queryOf, readPage } from '../../http/read-page.ts'
 import { receiveBody } from '../../http/receive-body.ts'
+import { readInstants } from '../segments/read-instants.ts'
 import { lookUp, senderNotFound, testSender } from '../channels/manage.ts'
 
 export const LISTED = 'The senders.'
 export const READ = 'The sender.'
 export const CREATED = 'The sender is created.'
 export const UPDATED = 'The sender is changed.'
+export const REPORTED = 'The report of the sender.'
 export const DELETED = 'The sender is deleted.'
 export const PAUSED = 'The sender is paused.'
 export const RESUMED = 'The sender is running.'
@@ -106,6 +110,25 @@ export async function postTest(app: AppContext, context: RequestContext, princip
 export async function postCheck(app: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {
   await lookUp(app, context, principal, () => requireSender(app, context, principal))
   return { message: READ, data: await show(app, principal, await requireSender(app, context, principal)) }
+}
+
+const DEFAULT_RANGE_MS = 30 * 86_400_000
+
+export async function getReport(app: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {
+  const { id: businessId, timezone } = principal.business
+  const stored = await requireSender(app, context, principal)
+  const now = app.now()
+  const { to = now, ...sent } = readInstants(queryOf(context), ['from', 'to'])
+  const from = sent.from ?? to - DEFAULT_RANGE_MS
+  if (from > to || to - from > MAX_REPORT_DAYS * 86_400_000)
+    throw invalidRequest([faultOf('from', 'report_range', { max: MAX_REPORT_DAYS })])
+  const { channel, key, dailyBudget, reserve } = stored
+  const [days, used] = await Promise.all([
+    reportSender(app.sql, { businessId, channel, sender: key, timezone }, { from, to }),
+    readUsed(app.sql, businessId, now),
+  ])
+  const today = { day: createDayOf(timezone)(now), dailyBudget, reserve, used: used(connectionOf(businessId, stored)) }
+  return { message: REPORTED, data: { key, days, today } }
 }
 
 const depsOf = (app: AppContext) => ({ ...app, secretsKey: app.config.secretsKey })

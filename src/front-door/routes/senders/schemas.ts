@@ -77,6 +77,12 @@ const shown = Type.Union(
         from: orNull(address),
         via: orNull(Type.String({ description: 'The sender whose connection it uses.' })),
         fallback: orNull(Type.String()),
+        usedToday: orNull(
+          Type.Integer({
+            minimum: 0,
+            description: "Turns of today's budget that its connection has taken. Null: no budget.",
+          }),
+        ),
         status: oneOf(SENDER_STATUSES, { description: 'Of its connection. `unreachable`: no connection came about.' }),
         ...(callbacksOf(name) && callback),
         check,
@@ -88,4 +94,40 @@ const shown = Type.Union(
 
 export const SenderData = Type.Object({ sender: shown }, closed)
 export const SendersData = Type.Object({ senders: Type.Array(shown), nextCursor }, closed)
+const count = Type.Integer({ minimum: 0 })
+const day = Type.String({ description: 'In the zone of the business, such as 2026-11-24.' })
+const budget = orNull(Type.Integer({ description: 'Null: no limit.' }))
+
+export const SenderReportData = Type.Object(
+  {
+    key,
+    days: Type.Array(
+      Type.Object(
+        {
+          day,
+          sent: count,
+          delivered: count,
+          bounced: count,
+          complained: count,
+          failed: count,
+          unknown: count,
+          retried: Type.Integer({ minimum: 0, description: 'Of these, those that were tried more than once.' }),
+        },
+        closed,
+      ),
+      {
+        description: 'Days with messages, oldest first. A message counts in its latest state, on the day of its claim.',
+      },
+    ),
+    today: Type.Object(
+      { day, dailyBudget: budget, reserve: count, used: count },
+      {
+        ...closed,
+        description: 'The budget of the present day, and how many turns of it are taken. Of its connection.',
+      },
+    ),
+  },
+  closed,
+)
+
 export const DeletedSenderData = Type.Object({ key }, closed)

@@ -78,6 +78,7 @@ export const texts: typeof english = {
   removeAll: 'Löschen, mit den Schritten darin',
   part: (number) => `Teil ${number}`,
 
+  usualSender: 'Der übliche',
   noTemplates: 'Dieser Kanal hat noch keine Vorlage.',
   kinds: {
     marketing: 'Werbung: braucht eine Einwilligung',

@@ -137,6 +137,7 @@ export const texts: typeof english = {
     sameKey: 'Nur mit demselben Schlüssel',
     timeout: 'Höchstens',
     rule: 'Regel der Verzweigung',
+    sender: 'Absender',
     addTags: 'Tags hinzufügen',
     removeTags: 'Tags entfernen',
     traits: 'Eigene Felder',

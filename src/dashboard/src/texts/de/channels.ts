@@ -68,6 +68,7 @@ export const texts: typeof english = {
     baseUrl: 'Adresse der API',
     perSecond: 'Nachrichten pro Sekunde, höchstens',
     dailyBudget: 'Nachrichten pro Tag, höchstens',
+    reserve: 'Anteil der Tagesmenge, den Marketing übrig lässt (Prozent)',
   },
   settingHints: {
     sender: 'Etwa Laden <hallo@laden.example>.',

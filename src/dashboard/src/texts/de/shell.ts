@@ -21,6 +21,7 @@ export const texts: typeof english = {
     keys: 'API-Schlüssel',
     business: 'Unternehmen',
     channels: 'Kanäle',
+    senders: 'Absender',
     messaging: 'Nachrichten',
     suppressions: 'Sperrliste',
     people: 'Personen',

@@ -76,6 +76,7 @@ export const texts = {
   removeAll: 'Delete, with the steps in it',
   part: (number: string) => `part ${number}`,
 
+  usualSender: 'The usual one',
   noTemplates: 'This channel has no templates yet.',
   kinds: { marketing: 'Marketing: needs an opt-in', transactional: 'Transactional: receipts, password resets' },
   unit: 'Unit',

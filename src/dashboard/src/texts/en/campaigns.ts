@@ -134,6 +134,7 @@ export const texts = {
     sameKey: 'Only with the same key',
     timeout: 'At most',
     rule: 'Rule of the branch',
+    sender: 'Sender',
     addTags: 'Add tags',
     removeTags: 'Remove tags',
     traits: 'Custom fields',

@@ -66,6 +66,7 @@ export const texts = {
     baseUrl: 'API address',
     perSecond: 'Messages per second, at most',
     dailyBudget: 'Messages per day, at most',
+    reserve: 'Percentage of the daily messages that marketing leaves',
   },
   settingHints: {
     sender: 'For example Shop <hello@shop.example>.',

@@ -20,6 +20,7 @@ export const texts = {
     keys: 'API keys',
     business: 'Business',
     channels: 'Channels',
+    senders: 'Senders',
     messaging: 'Messages',
     suppressions: 'Suppressions',
     people: 'People',

@@ -77,6 +77,7 @@ export const texts: typeof english = {
   removeAll: 'מחיקה, עם השלבים שבתוכו',
   part: (number) => `חלק ${number}`,
 
+  usualSender: 'הרגיל',
   noTemplates: 'לערוץ הזה אין עדיין תבנית.',
   kinds: { marketing: 'שיווקית: דורשת הסכמה', transactional: 'תפעולית: קבלה, סיסמה' },
   unit: 'יחידה',

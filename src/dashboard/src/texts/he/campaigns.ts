@@ -133,6 +133,7 @@ export const texts: typeof english = {
     sameKey: 'רק עם אותו מפתח',
     timeout: 'לכל היותר',
     rule: 'הכלל של הפיצול',
+    sender: 'שולח',
     addTags: 'הוספת תגיות',
     removeTags: 'הסרת תגיות',
     traits: 'שדות מותאמים',

@@ -66,6 +66,7 @@ export const texts: typeof english = {
     baseUrl: 'כתובת ה־API',
     perSecond: 'הודעות בשנייה, לכל היותר',
     dailyBudget: 'הודעות ביום, לכל היותר',
+    reserve: 'אחוז מהכמות היומית ששיווק משאיר',
   },
   settingHints: {
     sender: 'למשל \u2066Shop <hello@shop.example>\u2069.',

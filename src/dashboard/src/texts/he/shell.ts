@@ -21,6 +21,7 @@ export const texts: typeof english = {
     keys: 'מפתחות API',
     business: 'העסק',
     channels: 'ערוצים',
+    senders: 'שולחים',
     messaging: 'הודעות',
     suppressions: 'כתובות חסומות',
     people: 'אנשים',

@@ -19,6 +19,7 @@ import { getAt, isObject, listAt, listsOf, placeOf, setAt } from './definition.t
 import { type StepFieldProps, issueAt, useCampaignEditing } from './editing.ts'
 import { DurationField, EventField, JsonField, NumberField } from './parts.tsx'
 import { SameKey } from './key-fields.tsx'
+import { SenderField } from './sender-field.tsx'
 import { TagsField, TraitsField } from './update-fields.tsx'
 import { WhereFields } from './where-fields.tsx'
 
@@ -29,6 +30,7 @@ const EDITORS: Record<FieldKind, ComponentType<StepFieldProps> | null> = {
   channel: ChannelField,
   template: TemplateField,
   messageKind: MessageKindField,
+  sender: SenderField,
   duration: DurationField,
   time: TimeField,
   weekdays: WeekdaysField,
@@ -91,7 +93,10 @@ function ChannelField({ step, path, value: chosen, onChange: _, ...rest }: StepF
       {...rest}
       value={String(chosen)}
       options={MESSAGE_CHANNELS.map((one) => ({ value: one, label: channels[one] }))}
-      onChange={({ target }) => change(setAt(value, path, { ...step, channel: target.value, template: '' }))}
+      onChange={({ target }) => {
+        const { sender: __, ...others } = step
+        change(setAt(value, path, { ...others, channel: target.value, template: '' }))
+      }}
     />
   )
 }

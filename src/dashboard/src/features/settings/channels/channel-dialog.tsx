@@ -6,22 +6,15 @@ import { api, take } from '../../../client.ts'
 import { Button } from '../../../parts/action/button.tsx'
 import { Code } from '../../../parts/value/code.tsx'
 import { Dialog } from '../../../parts/overlay/dialog.tsx'
-import { SelectField, TextField } from '../../../parts/form/field.tsx'
+import { SelectField } from '../../../parts/form/field.tsx'
 import { showToast } from '../../../parts/feedback/toast.tsx'
-import { type FormState, useForm } from '../../../parts/form/use-form.ts'
+import { useForm } from '../../../parts/form/use-form.ts'
 import { useCan } from '../../../session/session.ts'
 import { textsOf } from '../../../texts/index.ts'
 import { TestSend } from '../../templates/links.ts'
 import { PausedNote } from './paused-note.tsx'
-import {
-  type ChannelSettings,
-  PROVIDERS,
-  type Provider,
-  type SettingForm,
-  bodyOf,
-  providersOf,
-  textOf,
-} from './provider-forms.ts'
+import { type ChannelSettings, PROVIDERS, type Provider, bodyOf, providersOf } from './provider-forms.ts'
+import { Setting } from './setting.tsx'
 import { channelsQuery } from './queries.ts'
 import { SenderCheck } from './sender-check.tsx'
 
@@ -108,62 +101,5 @@ function ChannelForm({ businessId, stored, onClose }: ChannelProps) {
         />
       ))}
     </DialogForm>
-  )
-}
-
-interface SettingProps {
-  setting: SettingForm
-  provider: Provider
-  stored: ChannelSettings
-  form: FormState
-}
-
-function Setting({ setting: { name, kind }, provider, stored, form }: SettingProps) {
-  const texts = textsOf('channels')
-  const hints: Record<string, string | undefined> = texts.settingHints
-  const isSame = provider === stored.provider
-  const common = {
-    name,
-    label: texts.settings[name],
-    hint: hints[name],
-    error: form.issueOf(name),
-  }
-  if (kind === 'flag') {
-    return (
-      <SelectField
-        {...common}
-        defaultValue={isSame ? textOf(stored, name) : ''}
-        options={[
-          { value: '', label: texts.byServer },
-          { value: 'true', label: texts.yes },
-          { value: 'false', label: texts.no },
-        ]}
-      />
-    )
-  }
-  if (kind === 'secret') {
-    return (
-      <TextField
-        {...common}
-        type="password"
-        hint={isSame && stored.secrets.includes(name) ? texts.secretStays : common.hint}
-        dir="ltr"
-        // The browser must neither store the secret nor fill in the person's password.
-        autoComplete="new-password"
-        spellCheck={false}
-        maxLength={8192}
-      />
-    )
-  }
-  return (
-    <TextField
-      {...common}
-      defaultValue={isSame ? textOf(stored, name) : ''}
-      inputMode={kind === 'number' ? 'numeric' : undefined}
-      dir="ltr"
-      autoComplete="off"
-      spellCheck={false}
-      maxLength={2048}
-    />
   )
 }

@@ -25,7 +25,7 @@ const secret = (name: SettingName): SettingForm => ({ name, kind: 'secret' })
 
 const SENDER = [text('sender'), text('replyTo')]
 /** Settings that every provider has. */
-const LIMITS = [number('perSecond'), number('dailyBudget')]
+const LIMITS = [number('perSecond'), number('dailyBudget'), number('reserve')]
 
 export const PROVIDERS: Record<Provider, ProviderForm> = {
   log: { channels: MESSAGE_CHANNELS, settings: LIMITS },
@@ -90,7 +90,7 @@ export const providersOf = (channel: MessageChannel): Provider[] =>
 const NOT_SENT = ['channel', 'provider', 'secrets', 'updatedAt', 'callbackUrl', 'pausedAt', 'pauseReason']
 
 /** Returns the text of a field. */
-export function textOf(stored: ChannelSettings, name: SettingName): string {
+export function textOf(stored: object, name: SettingName): string {
   const value = (stored as Record<string, unknown>)[name]
   return value === undefined || value === null ? '' : String(value as string | number | boolean)
 }
@@ -105,12 +105,15 @@ export function bodyOf(stored: ChannelSettings, provider: Provider, values: Reco
   const { settings } = PROVIDERS[provider]
   const shown = new Set<string>([...NOT_SENT, ...settings.map(({ name }) => name)])
   const kept = provider === stored.provider ? Object.entries(stored).filter(([name]) => !shown.has(name)) : []
-  const entered = settings.flatMap(({ name, kind }) => {
-    const value = kind === 'secret' ? (values[name] ?? '') : (values[name] ?? '').trim()
-    return value === '' ? [] : [[name, readValue(kind, value)] as const]
-  })
-  return { provider, ...Object.fromEntries([...kept, ...entered]) } as ChannelBody
+  return { provider, ...Object.fromEntries([...kept, ...enteredOf(settings, values)]) } as ChannelBody
 }
+
+/** The entered values, without empty ones. */
+export const enteredOf = (settings: readonly SettingForm[], values: Record<string, string>): [SettingName, unknown][] =>
+  settings.flatMap(({ name, kind }) => {
+    const value = kind === 'secret' ? (values[name] ?? '') : (values[name] ?? '').trim()
+    return value === '' ? [] : [[name, readValue(kind, value)]]
+  })
 
 function readValue(kind: SettingForm['kind'], value: string): unknown {
   if (kind === 'flag') return value === 'true'

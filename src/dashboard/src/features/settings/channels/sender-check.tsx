@@ -11,7 +11,7 @@ import { useForm } from '../../../parts/form/use-form.ts'
 import { textsOf } from '../../../texts/index.ts'
 import type { ChannelSettings } from './provider-forms.ts'
 
-type Checked = DataOf<'/dashboard/api/b/{businessId}/channels/{channel}/check', 'post'>
+export type Checked = DataOf<'/dashboard/api/b/{businessId}/channels/{channel}/check', 'post'>
 type Finding = Checked['findings'][number]
 
 interface SenderCheckProps {
@@ -59,7 +59,7 @@ export function SenderCheck({ businessId, channel }: SenderCheckProps) {
 
 const KINDS: Record<string, BadgeKind> = { ok: 'good', weak: 'warn', missing: 'bad', wrong: 'bad' }
 
-function Findings({ checked: { domain, findings } }: { checked: Checked }) {
+export function Findings({ checked: { domain, findings } }: { checked: Checked }) {
   const texts = textsOf('channels')
   return (
     <div className="stack">

@@ -52,6 +52,7 @@ export const channels: TextsOf<typeof CHANNEL_FAULTS> = {
   via_own: 'Wählen Sie einen Absender mit eigener Verbindung und mit einer Adresse',
   other_sender: 'Wählen Sie einen anderen Absender',
   sender_from: 'Geben Sie ein Objekt mit address und bei E-Mails mit name an',
+  report_range: 'Der Anfang muss vor dem Ende liegen, höchstens {max} Tage',
   sender_taken: 'Diesen Schlüssel hat schon ein Absender',
   sender_locked: '{field} eines Absenders ändert sich nie',
   senders_of_channel: 'Ein Kanal hat höchstens {max} Absender',
