@@ -1,17 +1,16 @@
 /** What ends the enrolments of a contact (decisions, "Campaigns"). */
 import { type Changes, type DecisionContext, deltaOf } from '../changes.ts'
-import { UnreadError } from '../limits.ts'
 import {
   type Campaign,
   type ContactState,
   type EnrolmentEnd,
   type EnrolmentState,
-  type PastOfKey,
   type State,
   pastKey,
 } from '../state.ts'
 import type { SeenEvent } from '../segments/compile/compile-where.ts'
 import { ANY_KEY, fitOf } from './event-condition.ts'
+import { isAllNew, pastOf } from './past-of-key.ts'
 
 /** The parts of a campaign that decide what its goal is. */
 export type WithGoal = Pick<Campaign, 'id' | 'goalEvent' | 'keyed'>
@@ -64,7 +63,7 @@ export function reachConditionalGoals(
     if (goalEvent !== event || !keyed?.goal || recordedAt < keyed.publishedAt) continue
     const key = fitOf(keyed.goal, seen)
     if (key === null) continue
-    rememberGoal(changes, contact, { campaignId, key, occurredAt })
+    rememberGoal({ state, changes }, contact, { campaignId, key, occurredAt })
     for (const enrolment of contact.enrolments) {
       if (enrolment.state !== 'active' || enrolment.campaignId !== campaignId) continue
       if (key !== ANY_KEY && enrolment.key !== key) continue
@@ -75,7 +74,7 @@ export function reachConditionalGoals(
 }
 
 function rememberGoal(
-  changes: Changes,
+  { state, changes }: Pick<DecisionContext, 'state' | 'changes'>,
   contact: ContactState,
   { campaignId, key, occurredAt }: { campaignId: string; key: string; occurredAt: number },
 ): void {
@@ -84,7 +83,7 @@ function rememberGoal(
   const lastAt = Math.max(occurredAt, changes.goalTimes.get(name)?.lastAt ?? -Infinity)
   changes.goalTimes.set(name, { businessId, contactId, campaignId, key, lastAt })
   const past = pastOfKeys.get(pastKey(campaignId, key))
-  if (past || key === ANY_KEY || contact.version === null) {
+  if (past || key === ANY_KEY || isAllNew(state, contact)) {
     const goalAt = Math.max(occurredAt, past?.goalAt ?? -Infinity)
     pastOfKeys.set(pastKey(campaignId, key), { wasEntered: past?.wasEntered ?? false, goalAt })
   }
@@ -123,16 +122,6 @@ function lastGoalOf(
   if (!keyed?.goal) return contact.goalLastAt.get(goalEvent)
   if (keyed.goal.readKey === null) return contact.pastOfKeys?.get(pastKey(id, ANY_KEY))?.goalAt
   return key === null ? null : pastOf(state, contact as ContactState, id, key).goalAt
-}
-
-const NOTHING: PastOfKey = { wasEntered: false, goalAt: null }
-
-/** Throws UnreadError when it was not read. */
-export function pastOf(state: State, contact: ContactState, campaignId: string, key: string): PastOfKey {
-  const past = contact.pastOfKeys.get(pastKey(campaignId, key))
-  if (past) return past
-  if (contact.version === null && ![...state.mergedInto.values()].includes(contact.id)) return NOTHING
-  throw new UnreadError(state, contact)
 }
 
 export function endEnrolment(

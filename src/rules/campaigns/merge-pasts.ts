@@ -1,11 +1,13 @@
 import type { Changes } from '../changes.ts'
-import { type ContactState, type PastOfKey, pastKey } from '../state.ts'
+import { type ContactState, type PastOfKey, type State, pastKey } from '../state.ts'
 import { ANY_KEY } from './event-condition.ts'
+import { NOTHING, isAllNew } from './past-of-key.ts'
 
 /** Unites what is remembered of keys. What was read of one of the contacts alone is no longer known. */
-export function mergePasts(changes: Changes, survivor: ContactState, loser: ContactState): void {
+export function mergePasts(state: State, changes: Changes, survivor: ContactState, loser: ContactState): void {
+  const [isOursNew, isTheirsNew] = [isAllNew(state, survivor, loser.id), isAllNew(state, loser)]
   for (const name of new Set([...survivor.pastOfKeys.keys(), ...loser.pastOfKeys.keys()])) {
-    const [ours, theirs] = [pastIn(survivor, name), pastIn(loser, name)]
+    const [ours, theirs] = [pastIn(survivor, name, isOursNew), pastIn(loser, name, isTheirsNew)]
     if (ours && theirs) survivor.pastOfKeys.set(name, unite(ours, theirs))
     else survivor.pastOfKeys.delete(name)
   }
@@ -20,9 +22,9 @@ export function mergePasts(changes: Changes, survivor: ContactState, loser: Cont
 }
 
 /** What a contact without an entry has, if that is known, is nothing. */
-function pastIn({ pastOfKeys, version }: ContactState, name: string): PastOfKey | undefined {
-  const isKnown = version === null || name.endsWith(pastKey('', ANY_KEY))
-  return pastOfKeys.get(name) ?? (isKnown ? { wasEntered: false, goalAt: null } : undefined)
+function pastIn({ pastOfKeys }: ContactState, name: string, isNew: boolean): PastOfKey | undefined {
+  const isKnown = isNew || name.endsWith(pastKey('', ANY_KEY))
+  return pastOfKeys.get(name) ?? (isKnown ? NOTHING : undefined)
 }
 
 function unite(ours: PastOfKey, theirs: PastOfKey): PastOfKey {

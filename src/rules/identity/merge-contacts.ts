@@ -46,7 +46,7 @@ export function mergeContacts(
     recordedAt: reason.at,
   })
   mergeIdentities(state, survivor, loser)
-  mergeEnrolments(changes, survivor, loser, reason.at)
+  mergeEnrolments({ state, changes }, survivor, loser, reason.at)
   mergeSubscriptions(changes, survivor, loser)
   mergeTopics(changes, survivor, loser)
   mergeTags({ state, changes }, survivor, loser)
@@ -79,7 +79,12 @@ function mergeIdentities(state: State, survivor: ContactState, loser: ContactSta
  * Of two active enrolments in a campaign, and of one key, the earlier one stays (by instant, then by receipt). Ended ones do not
  * change.
  */
-function mergeEnrolments(changes: Changes, survivor: ContactState, loser: ContactState, at: number): void {
+function mergeEnrolments(
+  { state, changes }: Pick<DecisionContext, 'state' | 'changes'>,
+  survivor: ContactState,
+  loser: ContactState,
+  at: number,
+): void {
   for (const theirs of loser.enrolments.filter((enrolment) => enrolment.state === 'active')) {
     const ours = survivor.enrolments.find((own) => isSameActive(own, theirs))
     if (!ours) continue
@@ -92,7 +97,7 @@ function mergeEnrolments(changes: Changes, survivor: ContactState, loser: Contac
   loser.enrolments = []
   for (const [event, lastAt] of loser.goalLastAt)
     survivor.goalLastAt.set(event, Math.max(lastAt, survivor.goalLastAt.get(event) ?? -Infinity))
-  mergePasts(changes, survivor, loser)
+  mergePasts(state, changes, survivor, loser)
 }
 
 const isSameActive = (own: EnrolmentState, theirs: EnrolmentState): boolean =>
