@@ -31,6 +31,7 @@ const RELEASED = {
   'postgres/0021_senders.sql': '6903e35f154b03e2',
   'postgres/0022_calls.sql': '3a3f202c30c2b20c',
   'postgres/0023_enrolment_keys.sql': '4017249914a888a9',
+  'postgres/0024_call_turns.sql': 'e93c381a34deed5a',
   'clickhouse/0001_tables.sql': 'c22b7f713744dcb1',
   'clickhouse/0002_contact_views.sql': '177d06706f28b7d2',
   'clickhouse/0003_browser_views.sql': '57616bb2acce875c',

@@ -89,7 +89,12 @@ function decide({ call, address, isSuppressed }: Addressed, senders: ClaimSender
   const verdict = decideCall({ now, expiresAt, state, hasDied: claim !== null, address, isSuppressed })
   const recipient = address ?? null
   if (verdict.kind !== 'send') return { call, recipient, verdict }
-  const turn = senders.take(rowOf(call), { step: stepOf(call), isQueued: heldBy?.type === 'per_second', now })
+  const turn = senders.take(rowOf(call), {
+    step: stepOf(call),
+    isQueued: heldBy?.type === 'per_second',
+    isCall: true,
+    now,
+  })
   if (turn.kind === 'taken') return { call, recipient, verdict: { kind: 'send', sender: turn.sender } }
   const { until, heldBy: by } = turn.held
   return { call, recipient, verdict: { kind: 'hold', heldBy: by, until: Math.min(until, expiresAt) } }

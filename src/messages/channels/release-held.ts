@@ -26,7 +26,8 @@ const LOCKED = { lookMs: 50, looks: 100 }
  */
 export async function releaseHeld(sql: Sql, key: SenderKey, now: number, sizes = SIZES): Promise<void> {
   await sql`
-    update sender_use set queue_second = 0, queue_taken = 0, late_second = 0, late_taken = 0
+    update sender_use set queue_second = 0, queue_taken = 0, late_second = 0, late_taken = 0,
+      call_second = 0, call_taken = 0
     where business_id = ${key.businessId} and channel = ${key.channel} and sender = ${key.sender}`
   await releaseCalls(sql, key, now)
   let woken = 0

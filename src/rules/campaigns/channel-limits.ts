@@ -31,6 +31,10 @@ export interface ChannelUse {
   queue: QueueEnd
   /** Queue of messages that came too late for their place. */
   late: QueueEnd
+  /** Queue of messages of calls: their places are kept free of all others. */
+  calls: QueueEnd
+  /** Places of that queue which were taken in the latest second. */
+  callsInSecond: number
 }
 
 export const UNUSED: ChannelUse = {
@@ -40,6 +44,20 @@ export const UNUSED: ChannelUse = {
   sentInDay: 0,
   queue: { second: 0, taken: 0 },
   late: { second: 0, taken: 0 },
+  calls: { second: 0, taken: 0 },
+  callsInSecond: 0,
+}
+
+export interface AskedTurn {
+  now: number
+  zone: string
+  /**
+   * Whether it had a place, and its time has come. Its next place is before those of messages that never had one.
+   */
+  isQueued: boolean
+  isMarketing: boolean
+  /** Of a call: it goes before all others. */
+  isCall?: boolean
 }
 
 /** The limit that delays a message until `until`. */
@@ -48,26 +66,43 @@ export type Turn = { kind: 'taken' } | { kind: 'wait'; until: number; by: 'per_s
 /**
  * Decides whether one more message may be sent now. A message that has to wait for its second gets a place in the
  * queue, with `perSecond` places evenly spread over each second. The place is a plan, not a promise: a message that is
- * due while the second has a turn left gets that turn.
- * @param isQueued whether it had a place, and its time has come. Its next place is before those of messages that never
- * had one.
+ * due while the second has a turn left gets that turn. Places of calls are kept: no other message gets them.
  * @returns the state for the next message
  */
 export function takeTurn(
   use: ChannelUse,
   { perSecond, dailyBudget, reserve }: ChannelLimits,
-  { now, zone, isQueued, isMarketing }: { now: number; zone: string; isQueued: boolean; isMarketing: boolean },
+  { now, zone, isQueued, isMarketing, isCall = false }: AskedTurn,
 ): { turn: Turn; use: ChannelUse } {
   const current = useAt(use, now, zone)
   const { sentInSecond, sentInDay, dayEndsAt } = current
   const left = dailyBudget === null ? null : dailyBudget - sentInDay
   const isSpent = left !== null && (left <= 0 || (isMarketing && left <= reserved(left + sentInDay, reserve)))
   if (isSpent) return { turn: { kind: 'wait', until: dayEndsAt, by: 'daily_budget' }, use: current }
-  if (perSecond !== null && sentInSecond >= perSecond) return queueUp(current, perSecond, isQueued)
+  const hasPlace = isCall && isQueued
+  const kept = perSecond === null || hasPlace ? 0 : keptForCalls(current, perSecond)
+  if (perSecond !== null && sentInSecond + kept >= perSecond)
+    return isCall ? queueCall(current, perSecond) : queueUp(current, perSecond, isQueued)
   return {
     turn: { kind: 'taken' },
-    use: { ...current, sentInSecond: sentInSecond + 1, sentInDay: sentInDay + 1 },
+    use: {
+      ...current,
+      sentInSecond: sentInSecond + 1,
+      sentInDay: sentInDay + 1,
+      callsInSecond: current.callsInSecond + (hasPlace ? 1 : 0),
+    },
   }
+}
+
+/** The places of this second that calls have and did not take yet. */
+function keptForCalls({ second, calls, callsInSecond }: ChannelUse, perSecond: number): number {
+  if (calls.second < second) return 0
+  return Math.max(0, (calls.second > second ? perSecond : calls.taken) - callsInSecond)
+}
+
+function queueCall(use: ChannelUse, perSecond: number): { turn: Turn; use: ChannelUse } {
+  const { until, end } = placeAfter(latest(use.calls, { second: use.second + 1, taken: 0 }), perSecond)
+  return { turn: { kind: 'wait', until, by: 'per_second' }, use: { ...use, calls: end } }
 }
 
 /** `percent` of a budget, rounded up. */
@@ -80,7 +115,7 @@ function useAt(use: ChannelUse, now: number, zone: string): ChannelUse {
   const isNextDay = now >= use.dayEndsAt
   return {
     ...use,
-    ...(isLater && { second, sentInSecond: 0 }),
+    ...(isLater && { second, sentInSecond: 0, callsInSecond: 0 }),
     ...(isNextDay && { dayEndsAt: nextLocalTime(now, { time: '00:00' }, zone), sentInDay: 0 }),
   }
 }
@@ -88,13 +123,18 @@ function useAt(use: ChannelUse, now: number, zone: string): ChannelUse {
 function queueUp(use: ChannelUse, perSecond: number, isQueued: boolean): { turn: Turn; use: ChannelUse } {
   const next = { second: use.second + 1, taken: 0 }
   const ends = isQueued ? [use.late] : [use.late, use.queue]
-  const place = nextPlace(ends.reduce(latest, next), perSecond)
-  const until = place.second * 1000 + Math.floor((place.taken * 1000) / perSecond)
-  const end = { ...place, taken: place.taken + 1 }
+  const { until, end } = placeAfter(ends.reduce(latest, next), perSecond)
   return {
     turn: { kind: 'wait', until, by: 'per_second' },
     use: isQueued ? { ...use, late: end } : { ...use, queue: end },
   }
+}
+
+/** Returns the next place of a queue, and its new end. */
+function placeAfter(queue: QueueEnd, perSecond: number): { until: number; end: QueueEnd } {
+  const place = nextPlace(queue, perSecond)
+  const until = place.second * 1000 + Math.floor((place.taken * 1000) / perSecond)
+  return { until, end: { ...place, taken: place.taken + 1 } }
 }
 
 const latest = (one: QueueEnd, other: QueueEnd): QueueEnd =>

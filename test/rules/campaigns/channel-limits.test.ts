@@ -57,6 +57,84 @@ describe('per second', () => {
   })
 })
 
+describe('a call', () => {
+  /** Returns a channel whose turns are taken by calls and by others. */
+  function channelOfBoth(perSecond: number) {
+    let use: ChannelUse = UNUSED
+    return (now: number, isCall: boolean, isQueued = false): number | string => {
+      const limits = { perSecond, dailyBudget: null, reserve: 0 }
+      const taken = takeTurn(use, limits, { now, zone: 'UTC', isQueued, isCall, isMarketing: !isCall })
+      use = taken.use
+      return taken.turn.kind === 'taken' ? 'taken' : taken.turn.until
+    }
+  }
+
+  it('has the first place of the next second, however many wait for it, and no other message gets that', () => {
+    const take = channelOfBoth(2)
+    for (let many = 0; many < 100; many += 1) take(START, false)
+    expect(take(START, true)).toBe(START + 1000)
+    expect([take(START + 1000, false, true), take(START + 1000, false, true)]).toEqual(['taken', START + 2000])
+    expect(take(START + 1000, true, true)).toBe('taken')
+  })
+
+  it('takes a free turn at once', () => {
+    const take = channelOfBoth(2)
+    expect([take(START, false), take(START, true), take(START, true)]).toEqual(['taken', 'taken', START + 1000])
+  })
+
+  it('is out in the next seconds, and no second has more than its turns, in any order of claims', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 5 }),
+        fc.array(fc.tuple(fc.boolean(), fc.integer({ min: 0, max: 3 })), { maxLength: 60 }),
+        (perSecond, asked) => {
+          const take = channelOfBoth(perSecond)
+          const sent = new Map<number, number>()
+          const waiting: { at: number; isCall: boolean; since: number }[] = []
+          const late: number[] = []
+          const ask = (now: number, isCall: boolean, since: number, isQueued: boolean) => {
+            const answer = take(now, isCall, isQueued)
+            const second = Math.floor(now / 1000)
+            if (typeof answer === 'number') waiting.push({ at: answer, isCall, since })
+            else {
+              sent.set(second, (sent.get(second) ?? 0) + 1)
+              if (isCall) late.push(second - since)
+            }
+          }
+          let second = START / 1000
+          const turn = () => {
+            // Others claim first.
+            const due = waiting
+              .filter(({ at }) => at < (second + 1) * 1000)
+              .toSorted((a, b) => Number(a.isCall) - Number(b.isCall))
+            for (const one of due) {
+              waiting.splice(waiting.indexOf(one), 1)
+              ask(Math.max(one.at, second * 1000), one.isCall, one.since, true)
+            }
+          }
+          for (const [isCall, steps] of asked) {
+            for (let step = 0; step < steps; step += 1) {
+              second += 1
+              turn()
+            }
+            ask(second * 1000 + 999, isCall, second, false)
+          }
+          const calls = asked.filter(([isCall]) => isCall).length
+          for (let more = 0; waiting.some(({ isCall }) => isCall) && more < 200; more += 1) {
+            second += 1
+            turn()
+          }
+          expect(Math.max(0, ...sent.values())).toBeLessThanOrEqual(perSecond)
+          expect(late).toHaveLength(calls)
+          // Behind other calls alone.
+          expect(Math.max(0, ...late)).toBeLessThanOrEqual(Math.ceil(calls / perSecond))
+        },
+      ),
+      { numRuns: runs(500) },
+    )
+  })
+})
+
 describe('the budget of a day', () => {
   it('is the most until midnight of the business', () => {
     const take = channelOf({ perSecond: null, dailyBudget: 2 }, 'America/New_York')

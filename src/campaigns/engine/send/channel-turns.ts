@@ -20,6 +20,8 @@ export interface AskedTurn {
   /** True when the message had a place in the queue, and its turn has come. */
   isQueued: boolean
   isMarketing: boolean
+  /** Of a call: it goes before all others. */
+  isCall?: boolean
   now: number
 }
 
@@ -57,13 +59,13 @@ export async function openTurns(tx: Queryable, senders: readonly FoundSender[]):
   const paused = await lockPaused(tx, all.filter(({ isPaused }) => isPaused).map(connectionOf))
   return {
     isPaused: (connection) => paused.has(nameOf(connection)),
-    take({ connection, insteadOf, isQueued, isMarketing, now }) {
+    take({ connection, insteadOf, now, ...asked }) {
       const lookMs = paused.get(nameOf(connection))
       if (lookMs !== undefined)
         return { until: now + lookMs, heldBy: { type: 'channel_paused', ...holding(connection, insteadOf) } }
       const one = limited.get(nameOf(connection))
       if (one === undefined) return null
-      const { turn, use } = takeTurn(one.use, one.limits, { now, zone: one.zone, isQueued, isMarketing })
+      const { turn, use } = takeTurn(one.use, one.limits, { ...asked, now, zone: one.zone })
       Object.assign(one, { use, isChanged: true })
       return turn.kind === 'taken' ? null : { until: turn.until, heldBy: heldByLimit(one, turn.by, insteadOf) }
     },
@@ -134,6 +136,9 @@ interface UseRow extends SenderKey {
   queueTaken: number
   lateSecond: number
   lateTaken: number
+  callSecond: number
+  callTaken: number
+  callsInSecond: number
 }
 
 async function lockUses(tx: Queryable, limited: readonly SenderKey[]): Promise<ReadonlyMap<string, ChannelUse>> {
@@ -149,7 +154,8 @@ async function lockUses(tx: Queryable, limited: readonly SenderKey[]): Promise<R
   const rows = await tx<UseRow[]>`
     select u.business_id as "businessId", u.channel, u.sender, u.second, u.sent_in_second as "sentInSecond",
       u.day_ends_at as "dayEndsAt", u.sent_in_day as "sentInDay", u.queue_second as "queueSecond", u.queue_taken as "queueTaken",
-      u.late_second as "lateSecond", u.late_taken as "lateTaken"
+      u.late_second as "lateSecond", u.late_taken as "lateTaken",
+      u.call_second as "callSecond", u.call_taken as "callTaken", u.calls_in_second as "callsInSecond"
     from json_to_recordset(${asked}::text::json) as x (business_id uuid, channel text, key text)
     join sender_use u on u.business_id = x.business_id and u.channel = x.channel and u.sender = x.key
     order by u.business_id, u.channel, u.sender for update of u`
@@ -157,13 +163,15 @@ async function lockUses(tx: Queryable, limited: readonly SenderKey[]): Promise<R
     rows.map(({ second, sentInSecond, dayEndsAt, sentInDay, ...row }) => {
       const queue = { second: row.queueSecond, taken: row.queueTaken }
       const late = { second: row.lateSecond, taken: row.lateTaken }
-      return [nameOf(row), { second, sentInSecond, dayEndsAt, sentInDay, queue, late }]
+      const calls = { second: row.callSecond, taken: row.callTaken }
+      const { callsInSecond } = row
+      return [nameOf(row), { second, sentInSecond, dayEndsAt, sentInDay, queue, late, calls, callsInSecond }]
     }),
   )
 }
 
 async function storeUses(tx: Queryable, changed: readonly LimitedSender[]): Promise<void> {
-  const rows = changed.map(({ use: { queue, late, ...use }, ...key }) => ({
+  const rows = changed.map(({ use: { queue, late, calls, ...use }, ...key }) => ({
     ...rowOf(key),
     second: use.second,
     sent_in_second: use.sentInSecond,
@@ -173,13 +181,16 @@ async function storeUses(tx: Queryable, changed: readonly LimitedSender[]): Prom
     queue_taken: queue.taken,
     late_second: late.second,
     late_taken: late.taken,
+    call_second: calls.second,
+    call_taken: calls.taken,
+    calls_in_second: use.callsInSecond,
   }))
   await tx`
     update sender_use u set second = x.second, sent_in_second = x.sent_in_second, day_ends_at = x.day_ends_at,
       sent_in_day = x.sent_in_day, queue_second = x.queue_second, queue_taken = x.queue_taken, late_second = x.late_second,
-      late_taken = x.late_taken
+      late_taken = x.late_taken, call_second = x.call_second, call_taken = x.call_taken, calls_in_second = x.calls_in_second
     from json_to_recordset(${JSON.stringify(rows)}::text::json) as x (business_id uuid, channel text, key text, second bigint,
       sent_in_second bigint, day_ends_at bigint, sent_in_day bigint, queue_second bigint, queue_taken bigint, late_second bigint,
-      late_taken bigint)
+      late_taken bigint, call_second bigint, call_taken bigint, calls_in_second bigint)
     where u.business_id = x.business_id and u.channel = x.channel and u.sender = x.key`
 }

@@ -17,6 +17,14 @@ export interface ChosenSender {
   isUnreachable: boolean
 }
 
+interface AskedSend {
+  step: SendStep
+  isQueued: boolean
+  /** See `AskedTurn`. */
+  isCall?: boolean
+  now: number
+}
+
 /** A campaign's version with its messages, or the message of a call. */
 export interface SendingRow extends Pick<VersionedRow, 'businessId' | 'boundTo'> {
   of: Pick<VersionedRow['of'], 'sends'> & { definition: Pick<VersionedRow['of']['definition'], 'senders'> }
@@ -25,7 +33,7 @@ export interface SendingRow extends Pick<VersionedRow, 'businessId' | 'boundTo'>
 /** The delay of a message, or the sender that it takes now. */
 export type TakeTurn = (
   row: SendingRow,
-  asked: { step: SendStep; isQueued: boolean; now: number },
+  asked: AskedSend,
 ) => { kind: 'held'; held: Held } | { kind: 'taken'; sender: ChosenSender }
 
 export interface ClaimSenders {
@@ -61,7 +69,8 @@ export async function openSenders(tx: Queryable, rows: readonly SendingRow[], no
   const tries = await openTries(tx, [...candidates], now)
   const used = new Set<FoundSender>()
   return {
-    take(row, { step, isQueued, now: at }) {
+    take(row, asked) {
+      const { step } = asked
       const { senders, named, isBound } = choose(row, step)
       if (named === undefined) return { kind: 'taken', sender: UNSET }
       const states = senders.map((one) => ({ ...one, isPaused: turns.isPaused(connectionOf(one)), found: one }))
@@ -69,7 +78,7 @@ export async function openSenders(tx: Queryable, rows: readonly SendingRow[], no
       const mayTry = isBound || tries.isAllowed(named)
       const fallback = isBound ? undefined : fallbackOf(states, wanted, mayTry)?.found
       const taker = fallback ?? named
-      const held = takeFrom(turns, { taker, fallback, named }, { step, isQueued, now: at })
+      const held = takeFrom(turns, { taker, fallback, named }, asked)
       if (held !== null) return { kind: 'held', held }
       if (fallback === undefined) tries.note(named)
       used.add(taker)
@@ -87,7 +96,7 @@ export async function openSenders(tx: Queryable, rows: readonly SendingRow[], no
 function takeFrom(
   turns: SenderTurns,
   { taker, fallback, named }: { taker: FoundSender; fallback: FoundSender | undefined; named: FoundSender },
-  { step, ...asked }: { step: SendStep; isQueued: boolean; now: number },
+  { step, ...asked }: AskedSend,
 ): Held | null {
   return turns.take({
     ...asked,
