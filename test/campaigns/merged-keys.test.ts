@@ -115,7 +115,7 @@ it.each<[string, Partial<NewCampaign>]>([
     const shop = openShop(lab.stack, lab.engine, lab.pipeline, businessId)
     const steps = [{ id: 'pause', type: 'wait', for: 'PT1H' }]
     await shop.publish(steps, { trigger: 'cart', goal: 'purchase', canEnterAgain, keys })
-    let gathered = []
+    const gathered = []
     for (const [place, { call: one, isLast }] of sent.entries()) {
       const { event, who, cart, at, isBatch } = one
       const properties = JSON.stringify({ cart_id: cart, at })
