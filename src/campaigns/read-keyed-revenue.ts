@@ -2,7 +2,7 @@
 import { keyPathOf, readKey } from '../rules/campaigns/enrolment-key.ts'
 import { conditionPath } from '../rules/campaigns/event-condition.ts'
 import { addAmounts } from '../rules/events/money.ts'
-import { eventPropertySql } from '../segments/clickhouse/windows-sql.ts'
+import { propertySql, readableJson } from '../segments/clickhouse/json-sql.ts'
 import type { ClickHouseClient } from '../stores/clickhouse.ts'
 import { textLiteral } from '../stores/clickhouse-literal.ts'
 import type { Sql } from '../stores/postgres.ts'
@@ -118,12 +118,14 @@ async function readEvents(
   return found
 }
 
+const PROPERTIES = 'events.properties'
+
 const textOf = (rows: readonly string[], path: string | null): string => `
   with spans as (
     select * from values('contact_id UUID, place UInt32, from_ms Int64, to_ms Int64', ${rows.join(', ')})
   )
   select spans.place as place, events.occurred_ms as at, events.currency as currency, toString(events.counted) as amount,
-    ${path === null ? "''" : eventPropertySql(path)} as value
+    ${path === null ? "''" : propertySql(PROPERTIES, readableJson(PROPERTIES), path)} as value
   from events join spans on events.contact_id = spans.contact_id
   where events.business_id = {businessId: UUID} and events.contact_id in (select contact_id from spans)
     and events.counted != 0 and events.currency is not null

@@ -11,6 +11,7 @@ import type { TriggerTest } from './campaigns/event-trigger.ts'
 import type { WebTest, WebTriggerName } from './campaigns/web-trigger.ts'
 import { ScopedMap } from './scoped-map.ts'
 import type { CompiledSegments, SegmentRule } from './segments/compile/compile-segments.ts'
+import type { SeenEvent } from './segments/compile/compile-where.ts'
 import type { WatchedFacts } from './segments/membership/watched-facts.ts'
 
 import type { TopicChoices, TopicRules } from './topics/topic.ts'
@@ -254,6 +255,16 @@ export interface VisitorState {
   erasedAt: Set<number>
   /** Its events without a contact, by event name. Loaded only when an item may identify it. */
   history: Map<string, VisitorEventStatistic>
+  /** Those of them that goals and steps with conditions compare, in order of receipt. Absent: there are none. */
+  compared?: readonly ComparedEvent[]
+}
+
+/** An event of a browser from before it had a contact. Times are epoch ms. */
+export interface ComparedEvent {
+  event: string
+  seen: SeenEvent
+  occurredAt: number
+  receivedAt: number
 }
 
 export type ByIdentity<Value> = Record<IdentityKind, ScopedMap<Value>>

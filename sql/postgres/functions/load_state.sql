@@ -1,10 +1,11 @@
 -- Loads everything that one micro-batch needs to know, in one round trip.
 --   p_identities  business_id, kind, value: fields sent
 --   p_keys        business_id, key_hash: idempotency keys sent
---   p_visitors    [{ business_id, visitor_id, moments, starts, joins }]: visitors named. Loads the contact that was
+--   p_visitors    [{ business_id, visitor_id, moments, starts, joins, names }]: visitors named. Loads the contact that was
 --                 identified last until each of the starts, and the moments (one for each start) at which a person who
 --                 has been erased since used the browser. All instants are epoch ms. With `joins`, also loads the
---                 contacts that list the visitor, and its events from before the identification
+--                 contacts that list the visitor, and its events from before the identification, and
+--                 all of those with one of the names
 --   p_contacts    business_id, id: contacts named
 --   p_goals       [{ business_id, event, campaign_id }]: goal events of the published campaigns; without an event: a
 --                 campaign whose goal has conditions that do not compare keys
@@ -118,6 +119,11 @@ begin
             group by e.event
           ) named
         ) end,
+        'named', case when sent.joins and sent.names is not null then (
+          select json_agg(json_build_array(e.received_at, e.line::json) order by e.received_at, e.event_id)
+          from visitor_events e
+          where e.business_id = sent.business_id and e.visitor_id = sent.visitor_id collate "C" and e.event = any (sent.names)
+        ) end,
         'listed_by', case when sent.joins and v.crowded is not true then (
           select json_agg(json_build_array(contact_id, keyed, waits))
           from (
@@ -127,7 +133,7 @@ begin
           ) known
         ) end)
       from json_to_recordset(p_visitors) as sent (business_id uuid, visitor_id text, moments bigint[],
-        starts bigint[], joins boolean)
+        starts bigint[], joins boolean, names text[])
       left join lateral (
         select v.current_contact_id, v.crowded, v.waits from visitors v
         where v.business_id = sent.business_id and v.visitor_id = sent.visitor_id collate "C"

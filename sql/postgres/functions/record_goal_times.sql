@@ -6,19 +6,22 @@ set enable_seqscan = off set plan_cache_mode = force_generic_plan set jit = off
 as $$
 declare
   reached record;
+  goal record;
 begin
-  for reached in
-    select business_id, contact_id, campaign_id, key, last_at
+  for goal in
+    select business_id, contact_id, campaign_id, json_agg(json_build_array(key, last_at) order by key collate "C") as times
     from json_to_recordset(p_goal_times) as x (business_id uuid, contact_id uuid, campaign_id uuid, key text, last_at bigint)
-    order by business_id, contact_id, campaign_id, key collate "C"
+    group by 1, 2, 3 order by 1, 2, 3
   loop
-    update goal_times g set last_at = greatest(g.last_at, reached.last_at)
-      where g.business_id = reached.business_id and g.contact_id = reached.contact_id
-        and g.campaign_id = reached.campaign_id and g.key = reached.key collate "C";
-    if not found then
-      insert into goal_times (business_id, contact_id, campaign_id, key, last_at)
-        values (reached.business_id, reached.contact_id, reached.campaign_id, reached.key, reached.last_at);
-      perform keep_goal_times(reached.business_id, reached.contact_id, reached.campaign_id);
+    with written as (
+      insert into goal_times as g (business_id, contact_id, campaign_id, key, last_at)
+        select goal.business_id, goal.contact_id, goal.campaign_id, t ->> 0, (t ->> 1)::bigint from json_array_elements(goal.times) t
+      on conflict (business_id, contact_id, campaign_id, key) do update set last_at = greatest(g.last_at, excluded.last_at)
+      returning g.xmax = 0 as is_new
+    )
+    select bool_or(is_new) as any_new into reached from written;
+    if reached.any_new then
+      perform keep_goal_times(goal.business_id, goal.contact_id, goal.campaign_id);
     end if;
   end loop;
 end

@@ -17,6 +17,7 @@ const CONTACT_TABLES = [
   'visitor_links',
   'identifications',
   'enrolments',
+  'goal_times',
   'due_steps',
   'chain_refusals',
   'confirmations',

@@ -10,6 +10,8 @@ const TABLES = [
   'due_steps',
   'messages',
   'enrolments',
+  'keyed_enrolments',
+  'goal_times',
   'contacts',
   'identities',
   'subscriptions',

@@ -81,3 +81,10 @@ export function compileAwaited(
     awaitedConditions: Map.groupBy(distinct, ({ event }) => event),
   }
 }
+
+/** The names of the events whose properties goals and steps compare. */
+export function conditionalEvents(business: BusinessState | undefined): string[] {
+  if (!business?.hasConditions) return []
+  const goals = business.campaigns.flatMap(({ keyed }) => (keyed?.goal ? [keyed.goal.event] : []))
+  return [...new Set([...goals, ...business.awaitedConditions.keys()])]
+}

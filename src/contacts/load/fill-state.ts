@@ -2,6 +2,7 @@
 import { type Channel, type IdentityKind, PROFILE_FIELDS, type Profile } from '../../rules/events/facts.ts'
 import { ANY_KEY } from '../../rules/campaigns/event-condition.ts'
 import {
+  type ComparedEvent,
   type ContactState,
   type EnrolmentState,
   type PastOfKey,
@@ -11,6 +12,7 @@ import {
   scopedKey,
 } from '../../rules/state.ts'
 import { topicChannel } from '../../rules/topics/topic.ts'
+import type { TimelineRow } from '../../outbox/timeline-row.ts'
 import { type LoadedWatched, readWatched } from './watched-facts.ts'
 
 /** A contact as `load_state` lists it. */
@@ -76,6 +78,7 @@ interface LoadedVisitor {
   erased_until: number | null
   listed_by: [contactId: string, keyed: boolean, waits: boolean][] | null
   erased_at: number[] | null
+  named: [receivedAt: number, line: TimelineRow][] | null
   history: [event: string, firstAt: number, lastAt: number, count: number, receivedAt: number][] | null
 }
 type LoadedLink = [fromAt: number, contactId: string | null, identifiedAt: number, waitsFor: string | null]
@@ -170,6 +173,7 @@ function addVisitor(state: State, row: LoadedVisitor): void {
     erasedUntil: row.erased_until,
     listedBy: new Map((row.listed_by ?? []).map(([contactId, keyed, waits]) => [contactId, { keyed, waits }])),
     erasedAt: new Set(row.erased_at),
+    ...(row.named && { compared: row.named.map(comparedEvent) }),
     history: new Map(
       (row.history ?? []).map(([event, firstAt, lastAt, count, receivedAt]) => [
         event,
@@ -177,6 +181,12 @@ function addVisitor(state: State, row: LoadedVisitor): void {
       ]),
     ),
   })
+}
+
+function comparedEvent([receivedAt, line]: [number, TimelineRow]): ComparedEvent {
+  const { event, occurred_ms: occurredAt, value, currency, type, properties } = line
+  const read = (): unknown => (properties === '' ? {} : JSON.parse(properties))
+  return { event, occurredAt, receivedAt, seen: { value, currency, type, properties: read } }
 }
 
 const linkOf = ([fromAt, contactId, identifiedAt, waitsFor]: LoadedLink): VisitorLink => ({

@@ -8,6 +8,7 @@ import { type Lookups, collectLookups, hashKeys } from './collect-lookups.ts'
 import type { ContactCache } from './contact-cache.ts'
 import { type LoadedState, fillState, fillWatched } from './fill-state.ts'
 import { type ConfigCache, loadBusinesses } from './load-businesses.ts'
+import { conditionalEvents } from './campaign-keys.ts'
 import { loadKeys } from './load-keys.ts'
 import { type LoadedWatched, needsSegmentsAlone, watchedItems, watchedRecords } from './watched-facts.ts'
 import { arrayLiteral, writeColumns, writeRecords } from '../../stores/write-columns.ts'
@@ -52,6 +53,7 @@ export async function loadState(
   const keys = hashed.map(({ businessId, hash }) => ({ business_id: businessId, key_hash: hash }))
   const loaded = await callLoadState(sql, {
     ...lookups,
+    visitors: lookups.visitors.map((one) => withNames(state, one)),
     keys,
     goals,
     ...enrolling(businesses),
@@ -66,6 +68,12 @@ export async function loadState(
   await loadKeys(sql, state, served, inFull)
   if (!state.keys.isEmpty) contacts?.noteRepeatedKey()
   return { state, keysAssumedNew }
+}
+
+/** The events that goals and steps with conditions compare are read one by one. */
+function withNames({ businesses }: State, visitor: Lookups['visitors'][number]) {
+  const names = visitor.joins ? conditionalEvents(businesses.get(visitor.business_id)) : []
+  return names.length === 0 ? visitor : { ...visitor, names }
 }
 
 /** Loads the current steps of the enrolments for which the items apply a step. */

@@ -1,10 +1,13 @@
 import type { DecisionContext } from '../changes.ts'
-import type { TimelineFact } from '../events/recorded-event.ts'
+import { recordAwaitedConditions } from '../campaigns/awaited-events.ts'
+import { triggeringEvent } from '../campaigns/event-trigger.ts'
+import { reachConditionalGoals } from '../campaigns/goals.ts'
+import type { TimelineFact, VisitorEvent } from '../events/recorded-event.ts'
 import type { VisitorChange } from './visitor-changes.ts'
 import { meaningOfName } from '../events/interpret.ts'
 import { countEvents, countOrders } from '../events/record-event.ts'
 import { refreshForHistory } from '../segments/windows/refresh-windows.ts'
-import { type ContactState, type VisitorState, scopedKey, waitsForKey } from '../state.ts'
+import { type ComparedEvent, type ContactState, type VisitorState, scopedKey, waitsForKey } from '../state.ts'
 
 /**
  * Assigns the browser's events from the time without a contact to this contact. They keep their times. Like other past
@@ -32,7 +35,10 @@ export function joinHistory(
     refreshForHistory(context, contact, event)
     if (hasOrders && meaningOfName(event).order) countOrders(context, contact, counted.count)
   }
+  const compared = [...(visitor.compared ?? []), ...fresh.map(comparedEvent)]
+  for (const one of compared) meetConditions(context, contact, one, at)
   visitor.history.clear()
+  delete visitor.compared
   changes.events.push(
     ...fresh.map((event) => ({
       ...event,
@@ -40,6 +46,20 @@ export function joinHistory(
       fact: hasOrders ? event.fact : withoutOrder(event.fact),
     })),
   )
+}
+
+const comparedEvent = ({ fact, source, receivedAt }: VisitorEvent): ComparedEvent => ({
+  event: fact.event,
+  seen: triggeringEvent(fact, source),
+  occurredAt: fact.occurredAt,
+  receivedAt,
+})
+
+/** The event counts for goals and steps with conditions. It was recorded when it was received. */
+function meetConditions(context: DecisionContext, contact: ContactState, one: ComparedEvent, at: number): void {
+  if (!context.state.businesses.get(contact.businessId)?.hasConditions) return
+  reachConditionalGoals(context, contact, { ...one, at, recordedAt: one.receivedAt })
+  recordAwaitedConditions(context, contact, one)
 }
 
 function addToHistory(history: VisitorState['history'], event: string, occurredAt: number, receivedAt: number): void {
