@@ -1,7 +1,7 @@
 /** The segments, templates and campaigns of the demo's language school. */
 import { uuidv7 } from 'uuidv7'
 import type { Change } from '../audit/audit.ts'
-import { insertCampaign } from '../campaigns/create-campaign.ts'
+import { type NewCampaign, insertCampaign } from '../campaigns/create-campaign.ts'
 import { publishIn } from '../campaigns/publish-campaign.ts'
 import type { Config } from '../config.ts'
 import { loadChannel } from '../messages/channels/channels.ts'
@@ -70,6 +70,7 @@ const TEMPLATES = [
 
 const CAMPAIGN = 'Trial lesson'
 const DRAFT = 'Win back quiet customers'
+const DRAFT_PER_PLAN = 'Checkout of a plan left open'
 
 export interface MarketingDeps {
   sql: Sql
@@ -112,10 +113,16 @@ async function createCampaigns(
 ): Promise<void> {
   const { businessId } = change
   const fields = await listFieldTypes(tx, businessId)
-  const draft = async (name: string, event: string, goalEvent: string, steps: object[]) => {
+  const draft = async (
+    name: string,
+    event: string,
+    goalEvent: string,
+    steps: object[],
+    keys: Pick<NewCampaign, 'enrolPer' | 'whileActive' | 'goalConditions'> = {},
+  ) => {
     const definition = readDefinition({ steps }, { fields, newId: uuidv7 })
     if ('faults' in definition) throw new Error(`a campaign of the demo is refused: ${definition.faults[0]?.message}`)
-    const campaign = { name, trigger: { event }, canEnterAgain: false, goalEvent, ...definition }
+    const campaign = { name, trigger: { event }, canEnterAgain: false, goalEvent, ...keys, ...definition }
     return require(await insertCampaign(tx, change, campaign)).campaign.campaignId
   }
   const send = (template: string | undefined) => ({ type: 'send', channel: 'email', template })
@@ -125,6 +132,11 @@ async function createCampaigns(
     send(welcome),
     { ...isBooked, steps: [], otherwise: reminded },
   ])
+  await draft(DRAFT_PER_PLAN, 'checkout_started', 'purchase', [{ type: 'wait', for: 'PT1H' }, send(missed)], {
+    enrolPer: { property: 'plan' },
+    whileActive: 'restart',
+    goalConditions: { sameKey: true },
+  })
   await draft(DRAFT, 'lesson_cancelled', 'lesson_finished', [{ type: 'wait', for: 'P14D' }, send(missed)])
   const { provider } = await loadChannel(tx, { businessId, channel: 'email' })
   if (provider !== 'log') return

@@ -229,7 +229,7 @@ describe('a person', () => {
   })
 })
 
-describe('a limit', () => {
+describe('the limit', () => {
   const keys = (many: number, from = 0) => Array.from({ length: many }, (_, n) => `k${from + n}`)
   const carts = (shop: Shop, event: string, names: string[], at: number) =>
     lab.pipeline.apply(
@@ -241,7 +241,7 @@ describe('a limit', () => {
   const refused = (answers: object[]) =>
     answers.flatMap((answer) => ('warnings' in answer ? (answer.warnings as string[]) : []))
 
-  it('of active enrolments in a campaign is 100', async () => {
+  it('is 100 active enrolments in a campaign', async () => {
     const shop = await open({ canEnterAgain: true })
     expect(refused(await carts(shop, 'cart', keys(100), 1))).toEqual([])
     expect(refused(await carts(shop, 'cart', ['more'], 2))).toEqual([expect.stringContaining('at most 100 active')])
@@ -250,7 +250,7 @@ describe('a limit', () => {
     expect((await states(shop)).filter((one) => one.endsWith('active'))).toHaveLength(100)
   })
 
-  it('of active enrolments in all campaigns is 500', async () => {
+  it('is 500 active enrolments in all campaigns', async () => {
     const shop = await open()
     for (let more = 0; more < 5; more += 1)
       await shop.publish([WAIT], { trigger: 'cart', keys: { enrolPer: PER_CART.enrolPer } })
@@ -262,7 +262,7 @@ describe('a limit', () => {
     expect((await states(shop)).filter((one) => one.endsWith('active'))).toHaveLength(500)
   })
 
-  it('of remembered times of a goal is 1,000 keys, the newest', async () => {
+  it('is 1,000 remembered keys of a goal, the newest', async () => {
     const shop = await open()
     await carts(shop, 'purchase', ['oldest'], 0)
     await carts(shop, 'purchase', keys(999), 1)
@@ -278,7 +278,7 @@ describe('a limit', () => {
     expect((await states(shop)).toSorted()).toEqual(['newest converted', 'oldest active'])
   })
 
-  it('of remembered enrolments is 10,000: an older key may enter again', async () => {
+  it('is 10,000 remembered enrolments: an older key may enter again', async () => {
     const shop = await open()
     await shop.send('cart', 'first')
     await shop.send('purchase', 'first', { at: 1 })
@@ -299,7 +299,7 @@ describe('a limit', () => {
     expect(await again()).toEqual(['first converted', 'first active'])
   })
 
-  it('of different conditions on the events of one name is 100', async () => {
+  it('is 100 different conditions on the events of one name', async () => {
     const shop = await open()
     const waits = (from: number, many: number) =>
       Array.from({ length: many }, (_, n) => ({

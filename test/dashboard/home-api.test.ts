@@ -152,6 +152,7 @@ describe('demo data', () => {
         .map(({ name, status }) => `${name}: ${status}`)
         .toSorted()
     expect(await named('campaigns', 'campaigns')).toEqual([
+      'Checkout of a plan left open: draft',
       'Trial lesson: published',
       'Win back quiet customers: draft',
     ])

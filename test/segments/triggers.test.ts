@@ -111,14 +111,14 @@ describe('the effects that a call asks for', () => {
     expect({ ...effects, entered: new Set(effects?.entered) }).toEqual({
       entered: new Set([segmentId, never.segmentId]),
       left: [],
-      enrolled: [{ campaignId, state: 'active' }],
+      enrolled: [{ campaignId, key: null, state: 'active' }],
       ended: [],
     })
     expect((await send('paid')).effects).toEqual({
       entered: [],
       left: [never.segmentId],
       enrolled: [],
-      ended: [{ campaignId, state: 'converted' }],
+      ended: [{ campaignId, key: null, state: 'converted' }],
     })
     expect((await send('visit')).effects).toEqual({ entered: [], left: [], enrolled: [], ended: [] })
   })
