@@ -82,6 +82,7 @@ export async function postResume(app: AppContext, context: RequestContext, princ
   const key = keyOf(context, principal)
   const sender = connectionOf(key.businessId, await loadChannel(app.sql, key))
   await resumeSender(app.sql, { ...sender, actor: principal.actor }, app.now())
+  app.wake('calls')
   return { message: RESUMED, data: await show(app, principal, await loadChannel(app.sql, key)) }
 }
 

@@ -100,6 +100,7 @@ export async function postResume(app: AppContext, context: RequestContext, princ
   const stored = await requireSender(app, context, principal)
   const connection = connectionOf(principal.business.id, stored)
   await resumeSender(app.sql, { ...connection, actor: principal.actor }, app.now())
+  app.wake('calls')
   return { message: RESUMED, data: await show(app, principal, await requireSender(app, context, principal)) }
 }
 
