@@ -1,5 +1,6 @@
 /** Finds the faults that prevent the publishing of a campaign (campaigns, "Publish"). */
 import type { MessageChannel } from '../rules/messages/message-channel.ts'
+import { checkTopics } from '../rules/campaigns/check-topics.ts'
 import { checkDefinition } from '../rules/campaigns/check-definition.ts'
 import { hasWhere } from '../rules/campaigns/event-condition.ts'
 import { walkSteps } from '../rules/campaigns/walk-steps.ts'
@@ -9,7 +10,7 @@ import type { Queryable } from '../stores/postgres.ts'
 import { type Campaign, isBroadcast } from './campaign.ts'
 import { type SendAt, checkSenders } from './check-senders.ts'
 
-type Checked = Pick<Campaign, 'trigger' | 'canEnterAgain' | 'goal' | 'steps' | 'senders'>
+type Checked = Pick<Campaign, 'trigger' | 'canEnterAgain' | 'goal' | 'steps' | 'topic' | 'senders'>
 
 /**
  * Call it with the business locked, so that segments and templates are not deleted meanwhile. Empty: it can be
@@ -18,7 +19,7 @@ type Checked = Pick<Campaign, 'trigger' | 'canEnterAgain' | 'goal' | 'steps' | '
 export async function checkPublish(
   tx: Queryable,
   businessId: string,
-  { trigger, canEnterAgain, goal, steps, senders }: Checked,
+  { trigger, canEnterAgain, goal, steps, topic, senders }: Checked,
   secretsKey: string | undefined,
 ): Promise<Fault[]> {
   const definitions = await loadDefinitions(tx, businessId)
@@ -29,6 +30,7 @@ export async function checkPublish(
     ...checkTrigger({ trigger, goal }, definitions),
     ...checkEntry({ trigger, canEnterAgain }),
     ...checkDefinition({ steps }, { goal, rules }),
+    ...checkTopics(topic === undefined ? {} : { topic }, sends, topics),
     ...(await checkTemplates(tx, businessId, sends)),
     ...(await checkSenders(tx, { businessId, senders, secretsKey }, sends)),
   ]

@@ -14,8 +14,12 @@ export async function duplicateCampaign(
     const original = await readCampaign(tx, change.businessId, campaignId)
     if (original === null) return { kind: 'not_found' }
     const { name, trigger, canEnterAgain, enrolPer, whileActive, goal, ...defined } = original
-    const { steps, caps, holdOut, tracking, quietHours, senders } = defined
-    const own = { ...(quietHours !== undefined && { quietHours }), ...(senders !== undefined && { senders }) }
+    const { steps, caps, holdOut, tracking, quietHours, topic, senders } = defined
+    const own = {
+      ...(quietHours !== undefined && { quietHours }),
+      ...(topic !== undefined && { topic }),
+      ...(senders !== undefined && { senders }),
+    }
     const definition = { steps, caps, holdOut, tracking, ...own }
     const { event: goalEvent = null, ...goalConditions } = goal ?? {}
     const entering = { canEnterAgain, enrolPer, whileActive }

@@ -15,6 +15,14 @@ export interface ShownCheck {
   goal: { event: string; lastAt: string | null } | null
   heldOut: boolean
   consent: { subscribed: boolean; at: string; method: string } | null
+  /** Null: the message has none. */
+  topic: {
+    key: string
+    subscribed: boolean
+    from: 'choice' | 'default'
+    at: string | null
+    method: string | null
+  } | null
   suppressed: boolean
   zone: string
   quietHours: CheckedSend['quietHours']
@@ -42,7 +50,7 @@ export async function explainSends(
 }
 
 function showCheck({ key, goal, goalLastAt, isHeldOut, ...checked }: CheckedSend): ShownCheck {
-  const { waited, consent, window } = checked
+  const { waited, consent, topic, window } = checked
   return {
     ...checked,
     key: key ?? null,
@@ -52,6 +60,7 @@ function showCheck({ key, goal, goalLastAt, isHeldOut, ...checked }: CheckedSend
     goal: goal === null ? null : { event: goal, lastAt: isoOrNull(goalLastAt) },
     heldOut: isHeldOut,
     consent: consent && { ...consent, at: isoTime(consent.at) },
+    topic: topic === undefined ? null : { ...topic, at: isoOrNull(topic.at) },
     window: window && { from: isoTime(window.from), until: isoOrNull(window.until) },
   }
 }

@@ -219,6 +219,7 @@ function* listMessages(
     },
     update: (step) => void updates.push(step),
     hasOptIn: () => true,
+    topicOf: () => null,
     addressOf: () => undefined,
     isSuppressed: () => false,
     sent: [],

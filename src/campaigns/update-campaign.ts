@@ -43,7 +43,7 @@ export type UpdateOutcome =
   | { kind: 'not_found' }
 
 const LOCKED = ['trigger', 'canEnterAgain', 'enrolPer', 'whileActive', 'goal'] as const
-const DEFINED = ['steps', 'quietHours', 'caps', 'holdOut', 'tracking', 'senders'] as const
+const DEFINED = ['steps', 'quietHours', 'caps', 'holdOut', 'tracking', 'topic', 'senders'] as const
 
 /** Changes a campaign. A new definition of a published campaign makes a new version, which later enrolments follow. */
 export async function updateCampaign(
@@ -62,6 +62,7 @@ export async function updateCampaign(
     const next: Campaign = { ...before, ...read.plain, ...read.definition }
     if (read.definition.quietHours === undefined) delete next.quietHours
     if (read.definition.senders === undefined) delete next.senders
+    if (read.definition.topic === undefined) delete next.topic
     const fields = [...(['name', ...LOCKED, ...DEFINED] as const)].filter(
       (field) => !isDeepStrictEqual(before[field], next[field]),
     )
@@ -93,8 +94,12 @@ async function readChange(
   before: Campaign,
   { definition: sent, ...plain }: CampaignChange,
 ): Promise<{ plain: Partial<Campaign>; definition: Definition } | { faults: Fault[] }> {
-  const { steps, caps, holdOut, tracking, quietHours, senders } = before
-  const own = { ...(quietHours !== undefined && { quietHours }), ...(senders !== undefined && { senders }) }
+  const { steps, caps, holdOut, tracking, quietHours, topic, senders } = before
+  const own = {
+    ...(quietHours !== undefined && { quietHours }),
+    ...(topic !== undefined && { topic }),
+    ...(senders !== undefined && { senders }),
+  }
   const present = { steps, caps, holdOut, tracking, ...own }
   if (Object.keys(sent).length === 0) return { plain, definition: present }
   const isDraft = before.status === 'draft'

@@ -61,6 +61,7 @@ describe('an enrolment', () => {
         goal: { event: 'paid', lastAt: null },
         heldOut: false,
         consent: { subscribed: true, at: iso(NOW), method: 'form' },
+        topic: null,
         suppressed: false,
         zone: 'UTC',
         quietHours: hours,

@@ -222,9 +222,9 @@ describe('the setting', () => {
       expect((await setTemplate(wrong)).status).toBe(400)
     const templateId = await useTemplate()
     const { body } = await client.ask('GET', '/api/subscriptions/settings')
-    expect(body.data).toEqual({ confirmationTemplate: templateId })
+    expect(body.data).toEqual({ confirmationTemplate: templateId, oneClick: 'topic' })
     expect((await client.ask('DELETE', `/api/templates/${templateId}`)).status).toBe(409)
-    expect((await setTemplate(null)).body.data).toEqual({ confirmationTemplate: null })
+    expect((await setTemplate(null)).body.data).toEqual({ confirmationTemplate: null, oneClick: 'topic' })
     expect((await client.ask('DELETE', `/api/templates/${templateId}`)).status).toBe(200)
   })
 

@@ -1089,7 +1089,7 @@ const CROSSINGS: Record<string, Crossing[] | null> = {
       what: 'a businessId',
       ask: ask('GET', () => `/api/subscriptions/settings?businessId=${theirs.businessId}`),
       status: 200,
-      data: () => ({ confirmationTemplate: null }),
+      data: () => ({ confirmationTemplate: null, oneClick: 'topic' }),
     },
   ],
   'PUT /api/subscriptions/settings': [

@@ -21,6 +21,8 @@ export interface PastPerson {
   hasPush: boolean | null
   /** Oldest first. */
   choices: { channel: Channel; subscribed: boolean; at: number }[]
+  /** Of topics, oldest first. Null: the business has none. */
+  topicChoices: { topic: string; channel: Channel; subscribed: boolean; at: number }[] | null
   /** Messages of other campaigns. */
   sent: CountedSend[]
   /** By channel: since when all addresses for it are suppressed. */
@@ -47,6 +49,11 @@ export async function loadPeople(sql: Sql, plan: Plan, contactIds: readonly stri
       (select coalesce(json_agg(json_build_object('channel', h.channel, 'subscribed', h.subscribed, 'at', h.recorded_at)
           order by h.recorded_at, h.id), '[]')
         from consent_history h where h.business_id = c.business_id and h.contact_id = c.id) as choices,
+      case when ${plan.definitions.topics.size > 0} then (
+        select coalesce(json_agg(json_build_object('topic', h.topic, 'channel', h.channel, 'subscribed', h.subscribed,
+          'at', h.recorded_at) order by h.recorded_at, h.id), '[]')
+        from topic_history h where h.business_id = c.business_id and h.contact_id = c.id
+      ) end as "topicChoices",
       case when ${capWindow === 0} then '[]' else (
         select coalesce(json_agg(json_build_object('channel', m.channel, 'at', m.claimed_at)), '[]')
         from messages m

@@ -1,6 +1,7 @@
 /**
  * The facts of a contact as rules saw them at an instant. Facts with a history are as of then, the others as of today.
  */
+import { type TopicChoices, topicChannel } from '../../rules/topics/topic.ts'
 import type { Statistic, StoredConsent } from '../../rules/contact-parts.ts'
 import { addStatistic } from '../../rules/events/add-statistic.ts'
 import type { Channel } from '../../rules/events/facts.ts'
@@ -23,6 +24,17 @@ export const followChoices = ({ choices }: Pick<PastPerson, 'choices'>): ((now: 
     start: () => ({}),
     add(latest, { channel, subscribed, at }) {
       latest[channel] = { subscribed, at }
+    },
+  })
+
+/** The same for topics. */
+export const followTopics = ({ topicChoices }: Pick<PastPerson, 'topicChoices'>): ((now: number) => TopicChoices) =>
+  foldByTime<NonNullable<PastPerson['topicChoices']>[number], TopicChoices>({
+    items: topicChoices ?? [],
+    atOf: ({ at }) => at,
+    start: () => ({}),
+    add(latest, { topic, channel, subscribed, at }) {
+      latest[topicChannel(topic, channel)] = { subscribed, at }
     },
   })
 

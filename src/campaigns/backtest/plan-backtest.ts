@@ -91,7 +91,7 @@ function compileBranches(steps: readonly Step[], definitions: Definitions): Map<
   return new Map(compileSegments(rules, definitions.fields).all.map((compiled) => [compiled.segmentId, compiled]))
 }
 
-const TODAY = /^(field|tag|profile|identity|topic):/
+const TODAY = /^(field|tag|profile|identity):/
 
 function approximationsOf(
   { trigger }: Campaign,

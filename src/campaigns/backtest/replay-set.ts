@@ -1,4 +1,5 @@
 /** Replays a set of contacts. */
+import { findTopic } from '../../rules/topics/topic-of-send.ts'
 import { setImmediate } from 'node:timers/promises'
 import type { Tally } from '../../rules/campaigns/backtest-tally.ts'
 import { compileKey, keyPathOf } from '../../rules/campaigns/enrolment-key.ts'
@@ -19,7 +20,7 @@ import type { FoundEntry } from './found-entry.ts'
 import { type Holders, loadHolders, wasKnown } from './load-holders.ts'
 import { type History, type PastEvent, loadHistories } from './load-histories.ts'
 import { type PastPerson, addressOf } from './load-people.ts'
-import { followChoices, followEvents } from './past-facts.ts'
+import { followChoices, followEvents, followTopics } from './past-facts.ts'
 import type { Plan } from './plan-backtest.ts'
 import { countToday, readToday } from './read-today.ts'
 
@@ -169,7 +170,7 @@ function eventsByName({ from }: Plan, { earlier, events }: History): Map<string,
 }
 
 function contactOf(
-  { business, branches, definitions: { fields } }: Plan,
+  { business, branches, definitions: { fields, topics } }: Plan,
   person: PastPerson,
   { history, facts }: Omit<PastLife, 'entries'>,
 ): FollowedContact {
@@ -177,18 +178,20 @@ function contactOf(
   let known = facts
   const eventsAt = followEvents(history)
   const consentsAt = followChoices(person)
+  const topicsAt = followTopics(person)
   return {
     contactId: person.contactId,
     zone: knownZone(person.zone, business.timezone),
     testRule(_, stepId, now) {
       if (known === null) return false
-      const past = { ...known, ...eventsAt(now), subscriptions: consentsAt(now) }
+      const past = { ...known, ...eventsAt(now), subscriptions: consentsAt(now), topics: topicsAt(now) }
       return branches.get(stepId)?.test(past, now) ?? false
     },
     update(step, at) {
       if (known !== null) known = updateFacts(known, step, { at, fields })
     },
     hasOptIn: (channel, now) => channel !== 'webhook' && (consentsAt(now)[channel]?.subscribed ?? false),
+    topicOf: (step, definition, now) => findTopic(step, definition, { topics, choices: topicsAt(now) }),
     addressOf: (channel) => addressOf(person, channel),
     isSuppressed: (channel, now) => (person.suppressedAt.get(channel) ?? Infinity) <= now,
   }

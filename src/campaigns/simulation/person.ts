@@ -1,4 +1,5 @@
 /** The person of a simulation: a contact of the business, or a fictitious one. */
+import { type TopicChoices, type TopicRules, topicChannel } from '../../rules/topics/topic.ts'
 import type { MessageContact } from '../../messages/templates/values.ts'
 import type { CountedSend } from '../../rules/campaigns/follow-enrolment.ts'
 import type { ContactIdentity } from '../../rules/contact-parts.ts'
@@ -39,9 +40,12 @@ export interface MadeUp {
 
 /**
  * A contact created at `from` (epoch milliseconds), without any history. The same addresses always go the same way at a
- * split.
+ * split. It has chosen every topic.
  */
-export function makeUpPerson({ profile, identity, ...sent }: MadeUp, from: number): Person {
+export function makeUpPerson(
+  { profile, identity, ...sent }: MadeUp,
+  { from, topics }: { from: number; topics: ReadonlyMap<string, Pick<TopicRules, 'channels'>> },
+): Person {
   const { email = null, phone = null, phoneRead = false } = identity
   const subscriptions = { ...Object.fromEntries(CHANNELS.map((channel) => [channel, true])), ...sent.subscriptions }
   const shownPhone = phone !== null && phoneRead ? `+${phone}` : phone
@@ -63,7 +67,7 @@ export function makeUpPerson({ profile, identity, ...sent }: MadeUp, from: numbe
       subscriptions: Object.fromEntries(
         Object.entries(subscriptions).map(([channel, subscribed]) => [channel, { subscribed, at: from }]),
       ),
-      topics: {},
+      topics: chooseAll(topics, from),
       orderCount: 0,
       statistics: new Map(),
       traits: new Map(
@@ -89,3 +93,10 @@ const identitiesOf = (sent: { email: string | null; phone: string | null }): Con
     const value = sent[kind]
     return value === null ? [] : [{ kind, value, proven: true }]
   })
+
+const chooseAll = (topics: ReadonlyMap<string, Pick<TopicRules, 'channels'>>, at: number): TopicChoices =>
+  Object.fromEntries(
+    [...topics].flatMap(([key, { channels }]) =>
+      channels.map((channel) => [topicChannel(key, channel), { subscribed: true, at }]),
+    ),
+  )

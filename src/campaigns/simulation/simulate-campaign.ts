@@ -6,6 +6,7 @@ import type { RenderedMessage } from '../../messages/templates/template.ts'
 import type { MessageValues } from '../../messages/templates/values.ts'
 import { applyEvents } from '../../rules/campaigns/apply-events.ts'
 import type { SkipReason } from '../../rules/messages/message-reasons.ts'
+import { findTopic } from '../../rules/topics/topic-of-send.ts'
 import { knownZone } from '../../rules/campaigns/local-time.ts'
 import { MAX_INSTANTS, type SimulatedContact, type SimulatedEvent, simulate } from '../../rules/campaigns/simulate.ts'
 import type { SendStep, UpdateStep } from '../../rules/campaigns/steps.ts'
@@ -128,6 +129,8 @@ async function contactOf(sql: Sql, asked: SimulationRequest, updates: AppliedUpd
     testRule: (rule, _, now) => testRule(rule, factsAt(asked, updates, now), { definitions, now }),
     update: (step, at) => void updates.push({ step, at }),
     hasOptIn: (channel) => channel === 'webhook' || (person.subscriptions[channel] ?? false),
+    topicOf: (step, definition) =>
+      findTopic(step, definition, { topics: definitions.topics, choices: person.facts.topics }),
     addressOf: (channel) => addressOf(person, channel),
     isSuppressed: (channel) => suppressed.has(channel),
     sent: person.sent,

@@ -3931,6 +3931,8 @@ export interface components {
             kind?: "marketing" | "transactional" | null;
             /** @description Key of a sender of the channel. Left out: the next one that is named, or the default. */
             sender?: string | null;
+            /** @description The key of a topic. */
+            topic?: string | null;
         } | {
             id?: string | null;
             /** @constant */
@@ -4005,6 +4007,8 @@ export interface components {
             kind: "marketing" | "transactional";
             /** @description Key of a sender of the channel. Left out: the next one that is named, or the default. */
             sender?: string;
+            /** @description The key of a topic. */
+            topic?: string;
         } | {
             id: string;
             /** @constant */
@@ -10621,6 +10625,8 @@ export interface operations {
                     }[] | null;
                     /** @description Percentage of contacts held out as a control group; at most two decimals. */
                     holdOut?: number | null;
+                    /** @description The topic of its messages that name none, by the channels that the topic has. Null: none. */
+                    topic?: string | null;
                     /** @description The senders of its messages, by channel. A step that names one goes before. */
                     senders?: {
                         /** @description Key of a sender of the channel. Left out: the next one that is named, or the default. */
@@ -10766,6 +10772,8 @@ export interface operations {
                                 }[];
                                 /** @description Percentage of contacts held out as a control group; at most two decimals. */
                                 holdOut: number;
+                                /** @description The topic of its messages that name none, by the channels that the topic has. Null: none. */
+                                topic?: string;
                                 /** @description The senders of its messages, by channel. A step that names one goes before. */
                                 senders?: {
                                     /** @description Key of a sender of the channel. Left out: the next one that is named, or the default. */
@@ -11039,6 +11047,8 @@ export interface operations {
                                 }[];
                                 /** @description Percentage of contacts held out as a control group; at most two decimals. */
                                 holdOut: number;
+                                /** @description The topic of its messages that name none, by the channels that the topic has. Null: none. */
+                                topic?: string;
                                 /** @description The senders of its messages, by channel. A step that names one goes before. */
                                 senders?: {
                                     /** @description Key of a sender of the channel. Left out: the next one that is named, or the default. */
@@ -11379,6 +11389,8 @@ export interface operations {
                     }[] | null;
                     /** @description Percentage of contacts held out as a control group; at most two decimals. */
                     holdOut?: number | null;
+                    /** @description The topic of its messages that name none, by the channels that the topic has. Null: none. */
+                    topic?: string | null;
                     /** @description The senders of its messages, by channel. A step that names one goes before. */
                     senders?: {
                         /** @description Key of a sender of the channel. Left out: the next one that is named, or the default. */
@@ -11524,6 +11536,8 @@ export interface operations {
                                 }[];
                                 /** @description Percentage of contacts held out as a control group; at most two decimals. */
                                 holdOut: number;
+                                /** @description The topic of its messages that name none, by the channels that the topic has. Null: none. */
+                                topic?: string;
                                 /** @description The senders of its messages, by channel. A step that names one goes before. */
                                 senders?: {
                                     /** @description Key of a sender of the channel. Left out: the next one that is named, or the default. */
@@ -11799,6 +11813,8 @@ export interface operations {
                                 }[];
                                 /** @description Percentage of contacts held out as a control group; at most two decimals. */
                                 holdOut: number;
+                                /** @description The topic of its messages that name none, by the channels that the topic has. Null: none. */
+                                topic?: string;
                                 /** @description The senders of its messages, by channel. A step that names one goes before. */
                                 senders?: {
                                     /** @description Key of a sender of the channel. Left out: the next one that is named, or the default. */
@@ -12054,6 +12070,8 @@ export interface operations {
                                 }[];
                                 /** @description Percentage of contacts held out as a control group; at most two decimals. */
                                 holdOut: number;
+                                /** @description The topic of its messages that name none, by the channels that the topic has. Null: none. */
+                                topic?: string;
                                 /** @description The senders of its messages, by channel. A step that names one goes before. */
                                 senders?: {
                                     /** @description Key of a sender of the channel. Left out: the next one that is named, or the default. */
@@ -12297,6 +12315,8 @@ export interface operations {
                                 }[];
                                 /** @description Percentage of contacts held out as a control group; at most two decimals. */
                                 holdOut: number;
+                                /** @description The topic of its messages that name none, by the channels that the topic has. Null: none. */
+                                topic?: string;
                                 /** @description The senders of its messages, by channel. A step that names one goes before. */
                                 senders?: {
                                     /** @description Key of a sender of the channel. Left out: the next one that is named, or the default. */
@@ -12540,6 +12560,8 @@ export interface operations {
                                 }[];
                                 /** @description Percentage of contacts held out as a control group; at most two decimals. */
                                 holdOut: number;
+                                /** @description The topic of its messages that name none, by the channels that the topic has. Null: none. */
+                                topic?: string;
                                 /** @description The senders of its messages, by channel. A step that names one goes before. */
                                 senders?: {
                                     /** @description Key of a sender of the channel. Left out: the next one that is named, or the default. */
@@ -12783,6 +12805,8 @@ export interface operations {
                                 }[];
                                 /** @description Percentage of contacts held out as a control group; at most two decimals. */
                                 holdOut: number;
+                                /** @description The topic of its messages that name none, by the channels that the topic has. Null: none. */
+                                topic?: string;
                                 /** @description The senders of its messages, by channel. A step that names one goes before. */
                                 senders?: {
                                     /** @description Key of a sender of the channel. Left out: the next one that is named, or the default. */
@@ -13164,6 +13188,7 @@ export interface operations {
                      *                 "at": "2026-02-20T18:04:11.000Z",
                      *                 "method": "form"
                      *               },
+                     *               "topic": null,
                      *               "suppressed": false,
                      *               "zone": "Europe/London",
                      *               "quietHours": {
@@ -13303,7 +13328,7 @@ export interface operations {
                                 channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
                                 /** @description The latest one. `bounced`: the address does not exist, or the message came back. `failed`: it was refused for another reason, given up, or its template could not be rendered. */
                                 state: "queued" | "claimed" | "sent" | "delivered" | "bounced" | "complained" | "failed" | "skipped" | "unknown";
-                                reason: ("held_out" | "no_opt_in" | "no_address" | "suppressed" | "cap" | "ended" | "expired" | "template_failed" | "provider_refused" | "gave_up") | null;
+                                reason: ("held_out" | "no_opt_in" | "no_topic" | "no_address" | "suppressed" | "cap" | "ended" | "expired" | "template_failed" | "provider_refused" | "gave_up") | null;
                                 detail: string | null;
                                 to: string | null;
                                 provider: string | null;
@@ -13375,6 +13400,13 @@ export interface operations {
                                         /** Format: date-time */
                                         at: string;
                                         method: string;
+                                    } | null;
+                                    topic: {
+                                        key: string;
+                                        subscribed: boolean;
+                                        from: "choice" | "default";
+                                        at: string | null;
+                                        method: string | null;
                                     } | null;
                                     suppressed: boolean;
                                     zone: string;
@@ -13622,6 +13654,7 @@ export interface operations {
                                     skipped: {
                                         held_out?: number;
                                         no_opt_in?: number;
+                                        no_topic?: number;
                                         no_address?: number;
                                         suppressed?: number;
                                         cap?: number;
@@ -13933,7 +13966,7 @@ export interface operations {
                                 at: string;
                                 channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
                                 state: "sent" | "skipped" | "failed";
-                                reason: ("held_out" | "no_opt_in" | "no_address" | "suppressed" | "cap" | "template_failed") | null;
+                                reason: ("held_out" | "no_opt_in" | "no_topic" | "no_address" | "suppressed" | "cap" | "template_failed") | null;
                                 detail: string | null;
                                 message: {
                                     language: string;
@@ -14395,6 +14428,7 @@ export interface operations {
                                         skipped: {
                                             held_out?: number;
                                             no_opt_in?: number;
+                                            no_topic?: number;
                                             no_address?: number;
                                             suppressed?: number;
                                             cap?: number;
@@ -14426,7 +14460,7 @@ export interface operations {
                                             channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
                                             /** Format: date-time */
                                             at: string;
-                                            reason: ("held_out" | "no_opt_in" | "no_address" | "suppressed" | "cap") | null;
+                                            reason: ("held_out" | "no_opt_in" | "no_topic" | "no_address" | "suppressed" | "cap") | null;
                                         }[];
                                     }[];
                                     /** @description Every contact was replayed. */
@@ -14605,6 +14639,7 @@ export interface operations {
                                         skipped: {
                                             held_out?: number;
                                             no_opt_in?: number;
+                                            no_topic?: number;
                                             no_address?: number;
                                             suppressed?: number;
                                             cap?: number;
@@ -14636,7 +14671,7 @@ export interface operations {
                                             channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
                                             /** Format: date-time */
                                             at: string;
-                                            reason: ("held_out" | "no_opt_in" | "no_address" | "suppressed" | "cap") | null;
+                                            reason: ("held_out" | "no_opt_in" | "no_topic" | "no_address" | "suppressed" | "cap") | null;
                                         }[];
                                     }[];
                                     /** @description Every contact was replayed. */
@@ -16819,7 +16854,7 @@ export interface operations {
                                 channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
                                 /** @description The latest one. `bounced`: the address does not exist, or the message came back. `failed`: it was refused for another reason, given up, or its template could not be rendered. */
                                 state: "queued" | "claimed" | "sent" | "delivered" | "bounced" | "complained" | "failed" | "skipped" | "unknown";
-                                reason: ("held_out" | "no_opt_in" | "no_address" | "suppressed" | "cap" | "ended" | "expired" | "template_failed" | "provider_refused" | "gave_up") | null;
+                                reason: ("held_out" | "no_opt_in" | "no_topic" | "no_address" | "suppressed" | "cap" | "ended" | "expired" | "template_failed" | "provider_refused" | "gave_up") | null;
                                 detail: string | null;
                                 to: string | null;
                                 provider: string | null;
@@ -17142,7 +17177,7 @@ export interface operations {
                                 channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
                                 /** @description The latest one. `bounced`: the address does not exist, or the message came back. `failed`: it was refused for another reason, given up, or its template could not be rendered. */
                                 state: "queued" | "claimed" | "sent" | "delivered" | "bounced" | "complained" | "failed" | "skipped" | "unknown";
-                                reason: ("held_out" | "no_opt_in" | "no_address" | "suppressed" | "cap" | "ended" | "expired" | "template_failed" | "provider_refused" | "gave_up") | null;
+                                reason: ("held_out" | "no_opt_in" | "no_topic" | "no_address" | "suppressed" | "cap" | "ended" | "expired" | "template_failed" | "provider_refused" | "gave_up") | null;
                                 detail: string | null;
                                 to: string | null;
                                 provider: string | null;
@@ -17350,7 +17385,7 @@ export interface operations {
                                 channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
                                 /** @description The latest one. `bounced`: the address does not exist, or the message came back. `failed`: it was refused for another reason, given up, or its template could not be rendered. */
                                 state: "queued" | "claimed" | "sent" | "delivered" | "bounced" | "complained" | "failed" | "skipped" | "unknown";
-                                reason: ("held_out" | "no_opt_in" | "no_address" | "suppressed" | "cap" | "ended" | "expired" | "template_failed" | "provider_refused" | "gave_up") | null;
+                                reason: ("held_out" | "no_opt_in" | "no_topic" | "no_address" | "suppressed" | "cap" | "ended" | "expired" | "template_failed" | "provider_refused" | "gave_up") | null;
                                 detail: string | null;
                                 to: string | null;
                                 provider: string | null;

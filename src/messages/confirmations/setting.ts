@@ -1,6 +1,7 @@
 /** The template that asks for the confirmation of an opt-in. */
 import { type Change, recordAudit } from '../../audit/audit.ts'
 import { type Fault, faultOf } from '../../rules/faults.ts'
+import type { OneClick } from '../../rules/topics/topic.ts'
 import type { Queryable, Sql } from '../../stores/postgres.ts'
 import { inTransaction } from '../../stores/transaction.ts'
 import { type StoredTemplate, loadTemplate } from '../templates/load-template.ts'
@@ -12,20 +13,37 @@ export async function readConfirmationTemplate(sql: Queryable, businessId: strin
   return row?.template ?? null
 }
 
-/** `templateId` is a UUID. Returns undefined when it was set. */
-export async function setConfirmationTemplate(
+export interface ConsentSettings {
+  /** Id of the template that asks for the confirmation of an opt-in; null: none. */
+  confirmationTemplate: string | null
+  /** What a form without a choice ends in a message of a topic. */
+  oneClick: OneClick
+}
+
+export async function readConsentSettings(sql: Queryable, businessId: string): Promise<ConsentSettings> {
+  const [row] = await sql<ConsentSettings[]>`
+    select confirmation_template as "confirmationTemplate", one_click as "oneClick" from businesses where id = ${businessId}`
+  return row ?? { confirmationTemplate: null, oneClick: 'topic' }
+}
+
+/** Changes the fields that are given. `confirmationTemplate` is a UUID. */
+export async function saveConsentSettings(
   sql: Sql,
   { businessId, actor }: Change,
-  templateId: string | null,
-): Promise<Fault | undefined> {
+  wanted: Partial<ConsentSettings>,
+): Promise<{ settings: ConsentSettings } | { fault: Fault }> {
   return await inTransaction(sql, async (tx) => {
     // The template is not deleted meanwhile.
     await tx`select from businesses where id = ${businessId} for no key update`
-    const fault = templateId === null ? undefined : await checkConfirmationTemplate(tx, { businessId, templateId })
-    if (fault !== undefined) return fault
-    await tx`update businesses set confirmation_template = ${templateId} where id = ${businessId}`
+    const settings = { ...(await readConsentSettings(tx, businessId)), ...wanted }
+    const { confirmationTemplate: templateId, oneClick } = settings
+    const isOther = wanted.confirmationTemplate !== undefined && templateId !== null
+    const fault = isOther ? await checkConfirmationTemplate(tx, { businessId, templateId }) : undefined
+    if (fault !== undefined) return { fault }
+    await tx`
+      update businesses set confirmation_template = ${templateId}, one_click = ${oneClick} where id = ${businessId}`
     await recordAudit(tx, { businessId, actor, action: 'subscriptions.settings', target: templateId })
-    return undefined
+    return { settings }
   })
 }
 

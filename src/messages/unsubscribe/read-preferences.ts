@@ -2,6 +2,8 @@
 import { CHANNELS, type Channel } from '../../rules/events/facts.ts'
 import { arrayLiteral } from '../../stores/write-columns.ts'
 import type { Sql } from '../../stores/postgres.ts'
+import type { OneClick } from '../../rules/topics/topic.ts'
+import type { PageTopic } from './page-topics.ts'
 import type { Subscriber } from './token.ts'
 
 /**
@@ -33,6 +35,10 @@ export interface Preferences {
   language: string | null
   /** Channels without any choice are absent. */
   choices: Partial<Record<Channel, ChannelChoice>>
+  /** In the order of the page, with archived ones. */
+  topics: PageTopic[]
+  /** What a form without a choice ends in a message of a topic. */
+  oneClick: OneClick
 }
 
 interface Row {
@@ -41,6 +47,8 @@ interface Row {
   contactId: string | null
   language: string | null
   choices: ({ channel: Channel } & ChannelChoice)[]
+  topics: PageTopic[] | null
+  oneClick: OneClick
 }
 
 /**
@@ -78,15 +86,33 @@ export async function readPreferences(
         and (select count(*) from history h where h.channel = s.channel and h.is_own) < ${MAX_OWN_CHOICES}
       ))
       from subscriptions s where s.business_id = ${businessId} and s.contact_id = c.id
-    ), '[]') as choices
+    ), '[]') as choices, b.one_click as "oneClick", case when b.has_topics then (
+      select json_agg(json_build_object('key', t.key, 'channels', t.channels, 'defaultOn', t.default_on, 'isPublic', t.is_public,
+        'isActive', not t.archived, 'names', t.names, 'defaultLanguage', t.default_language,
+        'choices', coalesce((
+          select json_agg(json_build_object('channel', o.channel, 'subscribed', o.subscribed))
+          from topic_choices o where o.business_id = b.id and o.contact_id = c.id and o.topic = t.key
+        ), '[]'),
+        'usedUp', array(
+          select h.channel from topic_history h
+          where h.business_id = b.id and h.contact_id = c.id and h.topic = t.key and h.method = ${own}
+          group by h.channel having count(*) >= ${MAX_OWN_CHOICES}
+        )) order by t.position, t.key)
+      from topics t where t.business_id = b.id
+    ) end as topics
     from businesses b
     left join contacts c on c.business_id = b.id and c.id = (select id from contact)
     where b.id = ${businessId} and b.removed_at is null`
   if (row === undefined) return null
-  const { name, active, choices, ...person } = row
+  const { name, active, choices, topics, ...person } = row
   const known = CHANNELS.flatMap((channel) => {
     const choice = choices.find((one) => one.channel === channel)
     return choice ? [[channel, { subscribed: choice.subscribed, at: choice.at, mayResume: choice.mayResume }]] : []
   })
-  return { ...person, business: { name, active }, choices: Object.fromEntries(known) as Preferences['choices'] }
+  return {
+    ...person,
+    business: { name, active },
+    choices: Object.fromEntries(known) as Preferences['choices'],
+    topics: topics ?? [],
+  }
 }

@@ -11,17 +11,19 @@ export interface Subscriber {
   businessId: string
   contactId: string
   channel: MessageChannel
+  /** Key of the topic of the message. Absent: it had none. */
+  topic?: string
 }
 
 const ID_BYTES = 16
-/** Two ids and the number of the channel. */
+/** Two ids and the number of the channel. The key of the topic follows. */
 const SIGNED_BYTES = 2 * ID_BYTES + 1
 const SIGNATURE_BYTES = 18
 
 /** Letters, digits, `-` and `_`. */
-export function writeToken(key: MessageKey, { businessId, contactId, channel }: Subscriber): string {
+export function writeToken(key: MessageKey, { businessId, contactId, channel, topic = '' }: Subscriber): string {
   const place = MESSAGE_CHANNELS.indexOf(channel)
-  const signed = Buffer.concat([bytesOf(businessId), bytesOf(contactId), Buffer.from([place])])
+  const signed = Buffer.concat([bytesOf(businessId), bytesOf(contactId), Buffer.from([place]), Buffer.from(topic)])
   return Buffer.concat([signed, sign(key, signed)]).toString('base64url')
 }
 
@@ -29,11 +31,17 @@ export function writeToken(key: MessageKey, { businessId, contactId, channel }: 
 export function readToken(key: MessageKey, token: string): Subscriber | null {
   const bytes = Buffer.from(token, 'base64url')
   // Several texts can decode to the same bytes. Only one of them is the token.
-  if (bytes.length !== SIGNED_BYTES + SIGNATURE_BYTES || bytes.toString('base64url') !== token) return null
-  const signed = bytes.subarray(0, SIGNED_BYTES)
+  if (bytes.length < SIGNED_BYTES + SIGNATURE_BYTES || bytes.toString('base64url') !== token) return null
+  const signed = bytes.subarray(0, -SIGNATURE_BYTES)
   const channel = MESSAGE_CHANNELS[signed[SIGNED_BYTES - 1] ?? -1]
-  if (!timingSafeEqual(bytes.subarray(SIGNED_BYTES), sign(key, signed)) || channel === undefined) return null
-  return { businessId: idOf(signed, 0), contactId: idOf(signed, ID_BYTES), channel }
+  if (!timingSafeEqual(bytes.subarray(-SIGNATURE_BYTES), sign(key, signed)) || channel === undefined) return null
+  const topic = signed.subarray(SIGNED_BYTES).toString()
+  return {
+    businessId: idOf(signed, 0),
+    contactId: idOf(signed, ID_BYTES),
+    channel,
+    ...(topic !== '' && { topic }),
+  }
 }
 
 const sign = (key: MessageKey, signed: Buffer): Buffer =>

@@ -39,6 +39,7 @@ const CHECKS: { [Kind in FieldKind]: Check<FieldValues[Kind]> | null } = {
   channel: null,
   template: null,
   messageKind: null,
+  topic: null,
   // With the database: src/campaigns/check-senders.ts.
   sender: null,
   duration: null,

@@ -8,6 +8,7 @@ import { isHeldOut } from './hold-out.ts'
 import { openWindow } from './local-time.ts'
 import type { SendRules, SetBy } from './messaging.ts'
 import type { MessageChannel } from '../messages/message-channel.ts'
+import type { CheckedTopic } from '../topics/topic-of-send.ts'
 import type { SendFacts } from './decide-send.ts'
 import type { MessageKind } from './steps.ts'
 
@@ -28,6 +29,8 @@ export interface CheckedSend {
   isHeldOut: boolean
   /** The latest choice for the channel; null without one. */
   consent: { subscribed: boolean; at: number; method: string } | null
+  /** Absent: the message has none. */
+  topic?: CheckedTopic
   suppressed: boolean
   zone: string
   quietHours: QuietHours | null
@@ -40,7 +43,10 @@ export interface CheckedSend {
   caps: (Cap & { setBy: SetBy; counted: number })[]
 }
 
-export interface ClaimFacts extends Pick<CheckedSend, 'dueAt' | 'waited' | 'key' | 'goal' | 'goalLastAt' | 'consent'> {
+export interface ClaimFacts extends Pick<
+  CheckedSend,
+  'dueAt' | 'waited' | 'key' | 'goal' | 'goalLastAt' | 'consent' | 'topic'
+> {
   send: Omit<SendFacts, 'definition'> & { definition: SendRules }
 }
 

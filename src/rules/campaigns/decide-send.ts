@@ -17,6 +17,8 @@ export interface SendFacts {
   zone: string
   /** Caps of the channel. */
   hasOptIn: boolean
+  /** Absent or null: the message has none. */
+  topic?: { subscribed: boolean } | null
   /** Null: the contact has none. Undefined: the channel has no addresses. */
   address: string | null | undefined
   isSuppressed: boolean
@@ -36,6 +38,7 @@ export function decideSend(facts: SendFacts): SendVerdict {
   if (isMarketing && isHeldOut({ contactId, campaignId, holdOut: definition.holdOut })) return skip('held_out')
   // A webhook goes to the business itself.
   if (isMarketing && step.channel !== 'webhook' && !facts.hasOptIn) return skip('no_opt_in')
+  if (isMarketing && facts.topic?.subscribed === false) return skip('no_topic')
   if (facts.address === null) return skip('no_address')
   if (facts.isSuppressed) return skip('suppressed')
   return isMarketing ? judgeTime(facts) : { kind: 'send' }

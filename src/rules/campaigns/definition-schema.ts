@@ -15,7 +15,7 @@ import {
   MAX_STEPS,
   QUIET_HOURS_OF_BUSINESS,
 } from './definition.ts'
-import { type Optional, channel, inAnswers, senderKey, stepsOf, time } from './step-schema.ts'
+import { type Optional, channel, inAnswers, senderKey, stepsOf, topicKey, time } from './step-schema.ts'
 
 export const QuietHoursSchema = Type.Object({ from: time, to: time }, closed)
 
@@ -52,6 +52,10 @@ function definitionOf(optional: Optional, hours: TSchema[]) {
         description: 'Percentage of contacts held out as a control group; at most two decimals.',
       }),
     ),
+    topic: Type.Optional({
+      ...topicKey,
+      description: 'The topic of its messages that name none, by the channels that the topic has. Null: none.',
+    }),
     senders: Type.Optional(
       Type.Partial(Type.Object(Object.fromEntries(MESSAGE_CHANNELS.map((one) => [one, senderKey])), closed), {
         description: 'The senders of its messages, by channel. A step that names one goes before.',

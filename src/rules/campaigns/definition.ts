@@ -12,6 +12,8 @@ export interface Definition {
   /** Percentage of contacts that go through all steps and are sent nothing. */
   holdOut: number
   tracking: Tracking
+  /** Key of the topic of its messages that name none, by the channels that it has. */
+  topic?: string
   /** The senders of its messages that name none. */
   senders?: ChannelSenders
 }

@@ -35,6 +35,8 @@ export interface FollowedContact {
   /** Called when a step changes the contact, so that the rules of later branches see the change. */
   update: (step: UpdateStep, now: number) => void
   hasOptIn: (channel: MessageChannel, now: number) => boolean
+  /** Whether it gets the topic of a message. Null: the message has none. */
+  topicOf: (step: SendStep, definition: Definition, now: number) => { subscribed: boolean } | null
   /** Null: the contact has none. Undefined: the channel has no addresses. */
   addressOf: (channel: MessageChannel) => string | null | undefined
   /** Whether its address is suppressed. */
@@ -244,6 +246,7 @@ function judge(
     now,
     zone: contact.zone,
     hasOptIn: contact.hasOptIn(channel, now),
+    topic: contact.topicOf(step, definition, now),
     address: contact.addressOf(channel),
     isSuppressed: contact.isSuppressed(channel, now),
     sentAt: sent.flatMap((one) => (one.channel === channel && one.at <= now ? [one.at] : [])),

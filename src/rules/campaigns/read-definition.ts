@@ -14,11 +14,12 @@ import {
   type Tracking,
 } from './definition.ts'
 import { type StepContext, readSteps } from './read-steps.ts'
+import { readTopicKey } from './read-topic-key.ts'
 import { readSenders } from './read-senders.ts'
 import { readChannel, readPercent, readTime, take, takeObject } from './read-words.ts'
 
 /**
- * Reads `steps`, `quietHours`, `caps`, `holdOut`, `tracking` and `senders` of a campaign that was sent; other fields are ignored.
+ * Reads `steps`, `quietHours`, `caps`, `holdOut`, `tracking`, `topic` and `senders` of a campaign that was sent; other fields are ignored.
  * A draft may contain what publishing refuses: see `checkDefinition`. A definition that was read can be sent again,
  * with the same result. At most 20 faults.
  */
@@ -29,6 +30,8 @@ export function readDefinition(
   const reading: Faults = { faults: [] }
   const isDefault = take(body, 'quietHours') === QUIET_HOURS_OF_BUSINESS
   const quietHours = isDefault ? undefined : readQuietHours(reading, body, 'quietHours')
+  const sentTopic = take(body, 'topic')
+  const topic = sentTopic === undefined ? undefined : readTopicKey(reading, sentTopic, 'topic')
   const senders = readSenders(reading, take(body, 'senders'), 'senders')
   const definition: Definition = {
     steps: readSteps(reading, take(body, 'steps'), 'steps', context),
@@ -36,6 +39,7 @@ export function readDefinition(
     caps: readCaps(reading, take(body, 'caps'), 'caps'),
     holdOut: readPercent(reading, take(body, 'holdOut') ?? 0, 'holdOut', { min: 0, max: MAX_HOLD_OUT }) ?? 0,
     tracking: readTracking(reading, take(body, 'tracking'), 'tracking'),
+    ...(topic !== undefined && { topic }),
     ...(senders !== undefined && { senders }),
   }
   return reading.faults.length > 0 ? { faults: reading.faults } : { definition }

@@ -15,6 +15,7 @@ import { readConditions, readSameKey } from './read-conditions.ts'
 import { readDuration } from './read-duration.ts'
 import { readSenderKey } from './read-senders.ts'
 import { checkUpdate, readTagsOf, readTraitsOf } from './read-update.ts'
+import { readTopicKey } from './read-topic-key.ts'
 import { hundredths, readPercent, readTime, take, takeObject } from './read-words.ts'
 import { MESSAGE_CHANNELS } from '../messages/message-channel.ts'
 import {
@@ -79,6 +80,8 @@ function readStep(reading: StepReading, raw: unknown, path: string, level: numbe
   if (fields === undefined) return undefined
   const step = { id: id ?? '', type, ...fields } as Step
   // Also when the id has a fault, so that the caller sees both.
+  if (step.type === 'send' && step.kind !== 'marketing' && step.topic !== undefined)
+    fault(reading, `${path}.topic`, 'topic_of_marketing')
   const isWhole = step.type !== 'update' || checkUpdate(reading, step, path)
   return isWhole && id !== undefined ? step : undefined
 }
@@ -121,6 +124,7 @@ const READERS: { [Kind in FieldKind]: Reader<FieldValues[Kind]> } = {
   channel: (reading, sent, path) => readOneOf(reading, sent, path, MESSAGE_CHANNELS),
   template: readTemplate,
   messageKind: (reading, sent, path) => readOneOf(reading, sent, path, MESSAGE_KINDS),
+  topic: readTopicKey,
   sender: readSenderKey,
   duration: readDurationOf,
   time: readTime,

@@ -6,6 +6,7 @@ import { MESSAGE_CHANNELS } from '../messages/message-channel.ts'
 import { closed, oneOf, uuid } from '../schemas.ts'
 import { MAX_WHERE } from '../segments/grammar/limits.ts'
 import { PropertyConditionSchema, RuleSchema } from '../segments/grammar/rule-schema.ts'
+import { MAX_TOPIC_KEY, TOPIC_KEY } from '../topics/topic.ts'
 import { MAX_EVENT, MAX_PARTS, MAX_STEP_ID } from './definition.ts'
 import { MAX_KEY_PATH } from './key-path.ts'
 import { ISO_DURATION } from './read-duration.ts'
@@ -28,6 +29,11 @@ export const inAnswers: Optional = (schema) => schema
 
 export const time = Type.String({ pattern: TIME.source, description: 'Local, such as 09:00.' })
 export const channel = oneOf(MESSAGE_CHANNELS)
+export const topicKey = Type.String({
+  pattern: TOPIC_KEY.source,
+  maxLength: MAX_TOPIC_KEY,
+  description: 'The key of a topic.',
+})
 export const senderKey = Type.String({
   pattern: SENDER_KEY.source,
   maxLength: MAX_SENDER_KEY,
@@ -52,6 +58,7 @@ const KINDS: Record<FieldKind, (steps: TSchema, optional: Optional) => TSchema> 
   channel: () => channel,
   template: () => uuid,
   messageKind: () => oneOf(MESSAGE_KINDS),
+  topic: () => topicKey,
   sender: () => senderKey,
   duration: () =>
     Type.String({

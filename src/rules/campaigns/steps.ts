@@ -37,6 +37,7 @@ export const STEPS = {
       template: { kind: 'template', initial: '' },
       kind: { kind: 'messageKind', default: 'marketing' },
       sender: { kind: 'sender', isOptional: true },
+      topic: { kind: 'topic', isOptional: true },
     },
   },
   wait: { isWait: true, fields: { for: { kind: 'duration', description: 'How long.', initial: 'P1D' } } },
@@ -73,6 +74,8 @@ export interface FieldValues {
   /** Id of the template. */
   template: string
   messageKind: MessageKind
+  /** Key of the topic. */
+  topic: string
   /** Key of a sender of the channel. */
   sender: string
   /** An ISO 8601 duration. `readDuration` returns its milliseconds. */

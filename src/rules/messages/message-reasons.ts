@@ -1,7 +1,7 @@
 /** Why a message did not go out, as callers read it. */
 
 /** Of what the claim leaves out, in the order in which it looks. */
-export const SKIP_REASONS = ['held_out', 'no_opt_in', 'no_address', 'suppressed', 'cap'] as const
+export const SKIP_REASONS = ['held_out', 'no_opt_in', 'no_topic', 'no_address', 'suppressed', 'cap'] as const
 export type SkipReason = (typeof SKIP_REASONS)[number]
 
 /** `ended`: the enrolment ended before another attempt. */

@@ -4,16 +4,15 @@ import { trimText } from '../events/text.ts'
 import type { Fault } from '../faults.ts'
 import { readLanguage } from '../messages/choose-language.ts'
 import { take, takeObject } from '../campaigns/read-words.ts'
+import { readTopicKey } from '../campaigns/read-topic-key.ts'
 import { readId } from '../read-id.ts'
 import { type Faults, type RawObject, fault, isObject, readName, readOneOf, show } from '../segments/reading/reading.ts'
 import {
   MAX_TOPIC_DESCRIPTION,
-  MAX_TOPIC_KEY,
   MAX_TOPIC_LANGUAGES,
   MAX_TOPIC_NAME,
   MAX_TOPIC_POSITION,
   TOPIC_DEFAULTS,
-  TOPIC_KEY,
   TOPIC_STATUSES,
   TOPIC_VISIBILITIES,
   type Topic,
@@ -54,7 +53,7 @@ export function readTopicChange(body: RawObject): { change: TopicChange } | { fa
     const value = sent === undefined ? undefined : reader(sent)
     if (value !== undefined) change[name] = value
   }
-  read('key', (sent) => readKey(reading, sent))
+  read('key', (sent) => readTopicKey(reading, sent, 'key'))
   read('channels', (sent) => readChannels(reading, sent))
   read('default', (sent) => readOneOf(reading, sent, 'default', TOPIC_DEFAULTS))
   read('visibility', (sent) => readOneOf(reading, sent, 'visibility', TOPIC_VISIBILITIES))
@@ -75,13 +74,6 @@ export function checked<Whole extends Pick<Topic, 'names' | 'defaultLanguage'>>(
   const reading: Faults = { faults: [] }
   fault(reading, 'defaultLanguage', 'topic_language')
   return { faults: reading.faults }
-}
-
-function readKey(reading: Faults, sent: unknown): string | undefined {
-  const key = typeof sent === 'string' ? trimText(sent) : ''
-  if (key.length <= MAX_TOPIC_KEY && TOPIC_KEY.test(key)) return key
-  fault(reading, 'key', 'topic_key', { max: MAX_TOPIC_KEY })
-  return undefined
 }
 
 function readChannels(reading: Faults, sent: unknown): Channel[] | undefined {

@@ -6,6 +6,10 @@ export const TOPIC_DEFAULTS = ['subscribed', 'unsubscribed'] as const
 export const TOPIC_VISIBILITIES = ['public', 'private'] as const
 export const TOPIC_STATUSES = ['active', 'archived'] as const
 
+/** What one click in a mail program, and a form without a choice, end in a message of a topic. */
+export const ONE_CLICKS = ['topic', 'channel'] as const
+export type OneClick = (typeof ONE_CLICKS)[number]
+
 /** Active ones of a business. */
 export const MAX_TOPICS = 100
 /** With archived ones. */

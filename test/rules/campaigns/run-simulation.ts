@@ -26,6 +26,7 @@ export const REACHABLE: SimulatedContact = {
   testRule: () => false,
   update: () => undefined,
   hasOptIn: () => true,
+  topicOf: () => null,
   addressOf: (channel) => (channel === 'webhook' || channel === 'push' ? undefined : 'ada@example.com'),
   isSuppressed: () => false,
   sent: [],

@@ -12,6 +12,7 @@ import { storeMoves } from './store-moves.ts'
 import { loadMessagingOf } from '../../messaging.ts'
 import { DEFAULT_MESSAGING, withMessaging } from '../../../rules/campaigns/messaging.ts'
 import { askSuppressed } from '../send/ask-suppressed.ts'
+import { readTopicFacts } from './read-topic-facts.ts'
 import { readRuleTests } from '../branches/test-rules.ts'
 
 /** A message that this worker may send until its claim expires. */
@@ -116,6 +117,7 @@ async function decideMoves(
 ): Promise<DecidedMove[]> {
   const facts = await readMoveFacts(tx, versioned, now)
   const tests = await readRuleTests(tx, versioned, now)
+  const topicOf = await readTopicFacts(tx, versioned)
   const isSuppressed = await askSuppressed(deps.sql, tx, versioned, facts)
   const moves: DecidedMove[] = []
   for (const row of versioned) {
@@ -126,7 +128,15 @@ async function decideMoves(
     }
     try {
       const testRule = tests.get(row.enrolmentId)
-      const move = moveOn(row, { facts: known, testRule, newId: uuidv7, now, isSuppressed, takeTurn })
+      const move = moveOn(row, {
+        facts: known,
+        testRule,
+        newId: uuidv7,
+        now,
+        isSuppressed,
+        topicOf: topicOf(row),
+        takeTurn,
+      })
       moves.push({ ...move, facts: known })
       countSend(move, facts, now)
     } catch (error) {

@@ -16,6 +16,7 @@ import type { SkipReason, SkippedReason } from '../../../rules/messages/message-
 import type { IsSuppressed } from '../send/ask-suppressed.ts'
 import type { ChosenSender, TakeTurn } from '../send/claim-senders.ts'
 import { type MoveFacts, type VersionedRow, addressOf } from './read-move-facts.ts'
+import type { FindTopic } from './read-topic-facts.ts'
 import type { TestRule } from '../branches/test-rules.ts'
 
 export interface MoveContext {
@@ -23,6 +24,7 @@ export interface MoveContext {
   /** Facts of an enrolment whose campaign has branches. */
   testRule: TestRule | undefined
   isSuppressed: IsSuppressed
+  topicOf: FindTopic
   takeTurn: TakeTurn
   newId: () => string
   now: number
@@ -62,6 +64,8 @@ export interface Sending {
   step: SendStep
   recipient: string | null
   sender: ChosenSender
+  /** Key of its topic; null when it has none. */
+  topic: string | null
 }
 
 export type EndState = 'finished' | 'converted' | 'stopped'
@@ -173,7 +177,7 @@ function placeOf(action: Exclude<Action, { kind: 'send' }>, facts: MoveFacts): P
 /** Null: nothing is sent, and the enrolment continues. */
 function send(
   row: VersionedRow,
-  { facts, isSuppressed, takeTurn, newId, now }: MoveContext,
+  { facts, isSuppressed, topicOf, takeTurn, newId, now }: MoveContext,
   { position, step, isImmediate }: { position: Position; step: SendStep; isImmediate: boolean },
   known: MoveFacts['message'],
   { left, made, rechecked }: Omit<Moved, 'row' | 'place'>,
@@ -181,6 +185,7 @@ function send(
   const { channel } = step
   const address = addressOf(channel, facts, (one) => isSuppressed(row.businessId, channel, one))
   const consent = channel === 'webhook' ? undefined : facts.subscriptions[channel satisfies Channel]
+  const topic = topicOf(step)
   const sentAt = facts.sends.flatMap(([by, at]) => (by === channel ? [at] : []))
   const zone = zoneOf(facts)
   // The digits of a phone, as contacts store it.
@@ -195,6 +200,7 @@ function send(
     now,
     zone,
     hasOptIn: consent?.subscribed ?? false,
+    topic,
     address,
     isSuppressed: isRefused,
     sentAt,
@@ -224,13 +230,14 @@ function send(
     goal: facts.goal,
     goalLastAt: lastGoalOf(facts),
     consent: consent ?? null,
+    ...(topic && { topic }),
   })
   if (known === null)
     made.push({ messageId, step, recipient, state: reason === null ? 'claimed' : 'skipped', reason, sender, checked })
   else rechecked.push({ messageId, recipient, sender, checked })
   if (known !== null && reason !== null) left.push({ messageId, state: 'skipped', reason })
   if (sender === null) return null
-  return { kind: 'sends', position, sending: { messageId, step, recipient, sender } }
+  return { kind: 'sends', position, sending: { messageId, step, recipient, sender, topic: topic?.key ?? null } }
 }
 
 /** When a channel limit delays a first message, quiet hours apply to it, too. */

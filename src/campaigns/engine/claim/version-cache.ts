@@ -15,6 +15,8 @@ export interface Version {
   channels: readonly MessageChannel[]
   /** Its messages. */
   sends: readonly SendStep[]
+  /** Keys of the topics of its messages. */
+  topics: readonly string[]
   /** Events that its steps wait for, whatever they say. */
   awaited: readonly string[]
   hasBranches: boolean
@@ -49,6 +51,7 @@ function digest(definition: Definition | null): Version | null {
     definition,
     channels: [...new Set(valuesIn(steps, 'channel'))],
     sends: walkSteps(steps).flatMap(({ step }) => (step.type === 'send' ? [step] : [])),
+    topics: [...new Set([...valuesIn(steps, 'topic'), ...(definition.topic === undefined ? [] : [definition.topic])])],
     awaited: namesAwaitedIn(steps),
     hasBranches: valuesIn(steps, 'rule').length > 0,
   }

@@ -79,7 +79,7 @@ interface MadeMessage {
 
 async function makeMessage(
   { sql, renderer, rendering: places, batches, config, now }: EngineDeps,
-  { businessId, contactId, enrolmentId, step }: ClaimedSend,
+  { businessId, contactId, enrolmentId, step, topic }: ClaimedSend,
 ): Promise<MadeMessage | Attempt['outcome']> {
   const [template, facts] = await Promise.all([
     batches.templates.run({ businessId, templateId: step.template }),
@@ -87,7 +87,7 @@ async function makeMessage(
   ])
   if (template === null) return { kind: 'template_failed', reason: 'the template was deleted' }
   if (facts === null) return { kind: 'refused', reason: 'the contact was erased' }
-  const subscriber = { businessId, contactId, channel: step.channel }
+  const subscriber = { businessId, contactId, channel: step.channel, ...(topic !== null && { topic }) }
   const links = linksOf(publicAddress(config), await loadMessageKey(sql), subscriber)
   const values: MessageValues = { ...facts, ...links }
   try {

@@ -70,6 +70,21 @@ const checked = Type.Object(
         { ...closed, description: 'The latest choice for the channel.' },
       ),
     ),
+    topic: orNull(
+      Type.Object(
+        {
+          key: text,
+          subscribed: Type.Boolean(),
+          from: oneOf(['choice', 'default']),
+          at: orNull(dateTime),
+          method: orNull(text),
+        },
+        {
+          ...closed,
+          description: 'The topic of the message, and whether the contact gets it: by its choice, or by the default.',
+        },
+      ),
+    ),
     suppressed: Type.Boolean(),
     zone: text,
     quietHours: orNull(QuietHoursSchema),
@@ -141,6 +156,7 @@ export const EXPLANATION_EXAMPLE = {
         goal: { event: 'invoice_paid', lastAt: null },
         heldOut: false,
         consent: { subscribed: true, at: '2026-02-20T18:04:11.000Z', method: 'form' },
+        topic: null,
         suppressed: false,
         zone: 'Europe/London',
         quietHours: { from: '21:00', to: '09:00' },

@@ -22,7 +22,7 @@ import { CheckedCampaignSchema, CheckedChangeSchema } from './schemas.ts'
 
 const checkCampaign = compileCheck(CheckedCampaignSchema)
 const checkChange = compileCheck(CheckedChangeSchema)
-const DEFINED = ['steps', 'quietHours', 'caps', 'holdOut', 'tracking', 'senders'] as const
+const DEFINED = ['steps', 'quietHours', 'caps', 'holdOut', 'tracking', 'topic', 'senders'] as const
 
 type Sent = Static<typeof CheckedCampaignSchema>
 

@@ -74,7 +74,7 @@ async function findPerson(
   { definitions, sent, now }: { definitions: Definitions; sent: ReadSimulation; now: number },
 ): Promise<Person> {
   const { madeUp, from } = sent
-  if (madeUp !== null) return makeUpPerson(madeUp, from)
+  if (madeUp !== null) return makeUpPerson(madeUp, { from, topics: definitions.topics })
   const contactId = readId(sent.contactId ?? '')
   const person = contactId && (await loadPerson(app, { businessId, contactId }, campaign, { definitions, from, now }))
   if (!person) throw contactNotFound()

@@ -7,7 +7,7 @@ import {
   MAX_CONFIRMATIONS,
   askConfirmation,
 } from '../../../messages/confirmations/ask-confirmation.ts'
-import { readConfirmationTemplate, setConfirmationTemplate } from '../../../messages/confirmations/setting.ts'
+import { readConsentSettings, saveConsentSettings } from '../../../messages/confirmations/setting.ts'
 import { RequestError } from '../../../errors.ts'
 import { faultOf } from '../../../rules/faults.ts'
 import { acquireSlot } from '../../access/concurrency-limit.ts'
@@ -20,7 +20,8 @@ import { readId } from '../../../rules/read-id.ts'
 import { receiveBody } from '../../http/receive-body.ts'
 import type { BusinessEndpoint } from '../business-endpoint.ts'
 import { withSealErrors } from '../channels/manage.ts'
-import { closed, orNull, uuid } from '../reply-fields.ts'
+import { ONE_CLICKS } from '../../../rules/topics/topic.ts'
+import { closed, oneOf, orNull, uuid } from '../reply-fields.ts'
 import { contactNotFound } from './contact-not-found.ts'
 
 export const CONFIRMATION_REQUESTED = 'The contact is asked to confirm.'
@@ -55,29 +56,40 @@ export async function requestConfirmation(
   }
 }
 
+const oneClick = oneOf(ONE_CLICKS, {
+  description:
+    'What one click in a mail program, and a form without a choice, end in a message of a topic: the topic, or the whole channel.',
+})
 const SettingSchema = Type.Object({
   confirmationTemplate: Type.Optional(
     orNull(Type.String({ description: 'The id of a template for email that has `confirmUrl`. Null: none.' })),
   ),
+  oneClick: Type.Optional(oneClick),
 })
 const checkSetting = compileCheck(SettingSchema)
-const SettingData = Type.Object({ confirmationTemplate: orNull(uuid) }, closed)
-const example = { confirmationTemplate: '0198c5a0-9c3d-7a10-b7f2-8d4e6a1c9b35' }
+const SettingData = Type.Object({ confirmationTemplate: orNull(uuid), oneClick }, closed)
+const example = { confirmationTemplate: '0198c5a0-9c3d-7a10-b7f2-8d4e6a1c9b35', oneClick: 'topic' } as const
 
 async function getSetting({ sql }: AppContext, _: RequestContext, { business }: Principal): Promise<Reply> {
-  return { message: READ, data: { confirmationTemplate: await readConfirmationTemplate(sql, business.id) } }
+  return { message: READ, data: await readConsentSettings(sql, business.id) }
 }
 
+/** Fields that are not sent stay as they are. */
 async function putSetting(app: AppContext, context: RequestContext, { business, actor }: Principal): Promise<Reply> {
   const { body } = await receiveBody(app, context, business, BODY_LIMITS.single)
-  const { confirmationTemplate: sent = null } = requireBody(checkSetting(body))
-  const templateId = sent === null ? null : readId(sent)
+  const { confirmationTemplate: sent = null, oneClick: wanted } = requireBody(checkSetting(body))
   const path = 'confirmationTemplate'
-  if (!isRecord(body) || !Object.hasOwn(body, path)) throw invalidRequest([faultOf(path, 'required')])
-  if (sent !== null && templateId === null) throw invalidRequest([faultOf(path, 'template_id')])
-  const fault = await setConfirmationTemplate(app.sql, { businessId: business.id, actor }, templateId)
-  if (fault !== undefined) throw invalidRequest([fault])
-  return { message: SET, data: { confirmationTemplate: templateId } }
+  const namesTemplate = isRecord(body) && Object.hasOwn(body, path)
+  if (!namesTemplate && wanted === undefined) throw invalidRequest([faultOf(path, 'required')])
+  const confirmationTemplate = sent === null ? null : readId(sent)
+  if (sent !== null && confirmationTemplate === null) throw invalidRequest([faultOf(path, 'template_id')])
+  const saved = await saveConsentSettings(
+    app.sql,
+    { businessId: business.id, actor },
+    { ...(namesTemplate && { confirmationTemplate }), ...(wanted && { oneClick: wanted }) },
+  )
+  if ('fault' in saved) throw invalidRequest([saved.fault])
+  return { message: SET, data: saved.settings }
 }
 
 export const confirmationEndpoints: readonly BusinessEndpoint[] = [
@@ -99,7 +111,8 @@ export const confirmationEndpoints: readonly BusinessEndpoint[] = [
     permission: 'audience:write',
     handler: putSetting,
     operation: {
-      summary: 'Set the template that asks for the confirmation of an opt-in',
+      summary: 'Set how opt-ins are confirmed, and what one click ends',
+      description: 'Changes only the fields that you send.',
       tag: 'Contacts',
       body: { schema: SettingSchema, example },
       replies: { 200: { message: SET, description: 'The setting.', data: SettingData, example } },

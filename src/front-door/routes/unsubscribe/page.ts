@@ -4,6 +4,9 @@ import type { Preferences } from '../../../messages/unsubscribe/read-preferences
 import { CHANNELS, type Channel } from '../../../rules/events/facts.ts'
 import { chooseLanguage } from '../../../rules/messages/choose-language.ts'
 import { PAGE_LANGUAGES, type PageLanguage } from '../../../rules/page-language.ts'
+import { type PageTopic, boxesOf } from '../../../messages/unsubscribe/page-topics.ts'
+import { button, escape, form } from './html.ts'
+import { channelForm, topicSection } from './topic-forms.ts'
 import { PAGE_TEXTS, type PageTexts } from './texts.ts'
 
 const STYLE = `
@@ -14,7 +17,10 @@ h1 { font-size: 1.5rem; line-height: 1.25; }
 h2 { font-size: 1.125rem; margin-top: 2.5rem; }
 ul { list-style: none; padding: 0; }
 li { margin: 1rem 0; }
+h3 { font-size: 1rem; margin: 1.5rem 0 0.5rem; }
 form, p { margin: 0.5rem 0; }
+label { display: inline-block; padding: 0.5rem 0; }
+input[type='checkbox'] { width: 1.25rem; height: 1.25rem; vertical-align: middle; }
 button { font: inherit; padding: 0.5rem 1rem; min-height: 2.75rem; border: 1px solid; border-radius: 0.375rem; cursor: pointer; }
 [role='status'] { padding: 0.75rem 1rem; border: 1px solid; border-radius: 0.375rem; font-weight: 600; }
 `
@@ -34,17 +40,19 @@ export const PAGE_HEADERS = {
   'Cross-Origin-Resource-Policy': 'same-origin',
 }
 
-export type PageStatus = 'didEnd' | 'didResume' | 'didNotResume' | 'received'
+export type PageStatus = 'didEnd' | 'didResume' | 'didNotResume' | 'didSave' | 'received'
 
 export interface ShownPage {
   preferences: Preferences & { contactId: string }
   /** Channels that the link is for. */
   own: readonly Channel[]
+  /** The topic that the link is for; null: none. */
+  topic: PageTopic | null
   /** Outcome of the form that was just sent. */
   status: PageStatus | null
 }
 
-export function showPreferences({ preferences, own, status }: ShownPage): string {
+export function showPreferences({ preferences, own, topic, status }: ShownPage): string {
   const language = languageOf(preferences)
   const texts = PAGE_TEXTS[language]
   const others = CHANNELS.filter((channel) => !own.includes(channel)).flatMap((channel) =>
@@ -53,15 +61,17 @@ export function showPreferences({ preferences, own, status }: ShownPage): string
   const subscribed = CHANNELS.filter((channel) => preferences.choices[channel]?.subscribed)
   return documentOf(language, texts.title(preferences.business.name), [
     ...(status === null ? [] : [`<p role="status">${escape(texts[status])}</p>`]),
-    ...(own.length === 1 ? own.map((channel) => ownSection(preferences, channel, texts)) : []),
+    ...(own.length === 1 ? own.map((channel) => ownParts(preferences, channel, topic, texts)) : []),
     `<h2 id="preferences">${escape(texts.preferences)}</h2>`,
-    own.length > 1
-      ? listOf(
-          own.flatMap((channel) => itemOf(preferences, channel, texts)),
-          texts,
-        )
-      : listOf(others, texts),
-    ...(subscribed.length > 1 || own.length > 1 ? [form('end', 'all', texts.endAll)] : []),
+    hasBoxes(preferences)
+      ? CHANNELS.map((channel) => channelForm(preferences, channel, texts)).join('')
+      : own.length > 1
+        ? listOf(
+            own.flatMap((channel) => itemOf(preferences, channel, texts)),
+            texts,
+          )
+        : listOf(others, texts),
+    ...(subscribed.length > 1 || own.length > 1 ? [form(button('end', 'all', texts.endAll))] : []),
     `<p>${escape(texts.note)}</p>`,
   ])
 }
@@ -85,21 +95,34 @@ export function showConfirmation(
   const language = languageOf({ language: wanted })
   const texts = PAGE_TEXTS[language]
   const sentence = status === 'confirm' ? texts.confirm(business.name) : texts[status]
-  const button = `<form method="post"><button>${escape(texts.confirmButton)}</button></form>`
+  const confirm = `<form method="post"><button>${escape(texts.confirmButton)}</button></form>`
   return documentOf(language, texts.title(business.name), [
     `<p role="status">${escape(sentence)}</p>`,
-    ...(status === 'confirm' ? [button] : []),
+    ...(status === 'confirm' ? [confirm] : []),
   ])
 }
 
 const languageOf = ({ language }: Pick<Preferences, 'language'>): PageLanguage =>
   PAGE_LANGUAGES.find((one) => one === chooseLanguage(language, PAGE_LANGUAGES, 'en')) ?? 'en'
 
+/** For a link with a topic, the topic comes first, and then everything by the channel. */
+function ownParts(preferences: Preferences, channel: Channel, topic: PageTopic | null, texts: PageTexts): string {
+  const choice = preferences.choices[channel]
+  // The form below, which has the boxes, opens the channel again.
+  if (choice !== undefined && !choice.subscribed && hasBoxes(preferences))
+    return `<p>${escape(texts.isEnded(texts.channels[channel]))}</p>`
+  const ofTopic = topic === null || !choice?.subscribed ? '' : topicSection(preferences, topic, channel, texts)
+  return ofTopic + ownSection(preferences, channel, texts)
+}
+
+/** Whether any channel has a topic to show. */
+const hasBoxes = ({ topics }: Preferences): boolean => CHANNELS.some((channel) => boxesOf(topics, channel).length > 0)
+
 /** Also offers to unsubscribe without an opt-in: the link may be from a message that needs none. */
 function ownSection({ choices }: Preferences, channel: Channel, texts: PageTexts): string {
   const name = texts.channels[channel]
   const choice = choices[channel]
-  if (choice === undefined) return form('end', channel, texts.end(name))
+  if (choice === undefined) return form(button('end', channel, texts.end(name)))
   return choiceOf(choice, channel, texts)
 }
 
@@ -111,17 +134,14 @@ function itemOf({ choices }: Preferences, channel: Channel, texts: PageTexts): s
 
 function choiceOf(choice: NonNullable<Preferences['choices'][Channel]>, channel: Channel, texts: PageTexts): string {
   const name = texts.channels[channel]
-  if (choice.subscribed) return `<p>${escape(texts.isSubscribed(name))}</p>${form('end', channel, texts.end(name))}`
-  const resume = choice.mayResume ? form('resume', channel, texts.resume(name)) : ''
+  if (choice.subscribed)
+    return `<p>${escape(texts.isSubscribed(name))}</p>${form(button('end', channel, texts.end(name)))}`
+  const resume = choice.mayResume ? form(button('resume', channel, texts.resume(name))) : ''
   return `<p>${escape(texts.isEnded(name))}</p>${resume}`
 }
 
 const listOf = (items: string[], texts: PageTexts): string =>
   items.length === 0 ? `<p>${escape(texts.nothingElse)}</p>` : `<ul>${items.join('')}</ul>`
-
-/** The form is posted to the address of the page. */
-const form = (name: 'end' | 'resume', value: Channel | 'all', label: string): string =>
-  `<form method="post"><button name="${name}" value="${value}">${escape(label)}</button></form>`
 
 function documentOf(language: PageLanguage, title: string, parts: string[]): string {
   return `<!doctype html>
@@ -142,7 +162,3 @@ ${parts.join('\n')}
 </html>
 `
 }
-
-const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
-
-const escape = (text: string): string => text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? '')

@@ -12,6 +12,8 @@ import { acquireSlot } from '../../access/concurrency-limit.ts'
 import type { AppContext, RequestContext, Route } from '../../app-context.ts'
 import { errorResponse } from '../../http/error-response.ts'
 import { BODY_LIMITS, readForm } from '../../http/read-body.ts'
+import { type PageTopic, chosenBoxes } from '../../../messages/unsubscribe/page-topics.ts'
+import type { SubscribeRequest } from '../../../rules/item.ts'
 import { submitRequest } from '../submit-request.ts'
 import { PAGE_HEADERS, type PageStatus, showPreferences, showSentence } from './page.ts'
 import { type Wish, readWish } from './read-wish.ts'
@@ -25,8 +27,10 @@ async function getPage(app: AppContext, context: RequestContext): Promise<Respon
 async function postPage(app: AppContext, context: RequestContext): Promise<Response> {
   if (isInert(context)) return html(showSentence('inert'))
   const subscriber = await requireSubscriber(app, context)
-  const wish = readWish(await readForm(app, context, BODY_LIMITS.form), ownChannels(subscriber))
+  const sent = await readForm(app, context, BODY_LIMITS.form)
   const before = await requirePreferences(app, subscriber)
+  const target = { channels: ownChannels(subscriber), oneClick: before.oneClick }
+  const wish = readWish(sent, { ...target, hasTopic: topicOf(subscriber, before) !== null })
   // A worker would make it a dead letter.
   if (!before.business.active) throw new RequestError('unavailable')
   if (before.contactId === null) return showPage(before, subscriber, null)
@@ -41,26 +45,56 @@ async function postPage(app: AppContext, context: RequestContext): Promise<Respo
 async function record(
   app: AppContext,
   context: RequestContext,
-  { businessId, contactId }: Subscriber,
+  subscriber: Subscriber,
   wish: Wish,
   before: Preferences,
 ): Promise<PageStatus> {
+  const { businessId, contactId, channel: own, topic = '' } = subscriber
   const { receivedAt, requestId } = context
   const base = { kind: 'subscribe', businessId, receivedAt, requestId, contactId } as const
-  if (wish.kind === 'end') {
-    const channels: Partial<Subscriptions> = Object.fromEntries(wish.channels.map((channel) => [channel, false]))
-    const request = { ...base, channels, method: wish.method, changesOnly: true }
-    const answer = await submitRequest(app, context, request, { keyed: false })
-    return answer === null ? 'received' : 'didEnd'
+  const submit = (more: Pick<SubscribeRequest, 'channels' | 'method'> & Partial<SubscribeRequest>) =>
+    submitRequest(app, context, { ...base, ...more }, { keyed: false })
+  switch (wish.kind) {
+    case 'end': {
+      const channels: Partial<Subscriptions> = Object.fromEntries(wish.channels.map((channel) => [channel, false]))
+      return (await submit({ channels, method: wish.method, changesOnly: true })) === null ? 'received' : 'didEnd'
+    }
+    case 'leave': {
+      const channel = CHANNELS.find((one) => one === own) ?? 'email'
+      const topics = [{ topic, channel, subscribed: false }]
+      const answer = await submit({ channels: {}, topics, method: wish.method, changesOnly: true, endsLast: true })
+      return answer === null ? 'received' : 'didEnd'
+    }
+    case 'save': {
+      const topics = chosenBoxes(before.topics, wish.channel, wish.boxes, false)
+      if (topics.length === 0) return 'didSave'
+      const answer = await submit({ channels: {}, topics, method: PAGE_METHOD, changesOnly: true, endsLast: true })
+      return answer === null ? 'received' : 'didSave'
+    }
+    case 'resume': {
+      const { channel } = wish
+      const choice = before.choices[channel]
+      if (choice?.subscribed) return 'didResume'
+      if (!choice?.mayResume) return 'didNotResume'
+      const topics = chosenBoxes(before.topics, channel, wish.boxes, true)
+      const channels = { [channel]: true }
+      const answer = await submit({
+        channels,
+        topics,
+        method: PAGE_METHOD,
+        replaces: { [channel]: choice.at },
+        endsLast: true,
+      })
+      if (answer === null) return 'received'
+      return answer.subscriptions?.[channel] ? 'didResume' : 'didNotResume'
+    }
   }
-  const { channel } = wish
-  const choice = before.choices[channel]
-  if (choice?.subscribed) return 'didResume'
-  if (!choice?.mayResume) return 'didNotResume'
-  const request = { ...base, channels: { [channel]: true }, method: PAGE_METHOD, replaces: { [channel]: choice.at } }
-  const answer = await submitRequest(app, context, request, { keyed: false })
-  if (answer === null) return 'received'
-  return answer.subscriptions?.[channel] ? 'didResume' : 'didNotResume'
+}
+
+/** The topic of the message, if the business still has it with this channel. */
+function topicOf({ topic, channel }: Subscriber, { topics }: Preferences): PageTopic | null {
+  const found = topic === undefined ? undefined : topics.find(({ key }) => key === topic)
+  return found?.channels.some((one) => one === channel) ? found : null
 }
 
 const isInert = ({ params }: RequestContext): boolean => params['token'] === INERT_TOKEN
@@ -93,7 +127,12 @@ async function requirePreferences(app: AppContext, subscriber: Subscriber): Prom
 function showPage(preferences: Preferences, subscriber: Subscriber, status: PageStatus | null): Response {
   const { contactId } = preferences
   if (contactId === null) return html(showSentence('erased', preferences))
-  const page = showPreferences({ preferences: { ...preferences, contactId }, own: ownChannels(subscriber), status })
+  const page = showPreferences({
+    preferences: { ...preferences, contactId },
+    own: ownChannels(subscriber),
+    topic: topicOf(subscriber, preferences),
+    status,
+  })
   return html(page, status === 'received' ? 202 : 200)
 }
 

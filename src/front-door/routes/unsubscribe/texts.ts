@@ -17,6 +17,8 @@ export interface PageTexts {
   note: string
   didEnd: string
   didResume: string
+  save: string
+  didSave: string
   didNotResume: string
   received: string
   confirm: (business: string) => string
@@ -43,6 +45,8 @@ const en: PageTexts = {
   note: 'You may still get messages about something that you did yourself, such as a receipt or a new password.',
   didEnd: 'You are unsubscribed.',
   didResume: 'You are subscribed again.',
+  save: 'Save',
+  didSave: 'Your choice is saved.',
   didNotResume: 'You can no longer subscribe on this page. Please ask the sender.',
   received: 'Your choice was received, and takes effect within minutes.',
   confirm: (business) => `Would you like to get emails from ${business}?`,
@@ -69,6 +73,8 @@ const de: PageTexts = {
   note: 'Nachrichten zu etwas, das Sie selbst getan haben, können weiterhin kommen, zum Beispiel eine Quittung oder ein neues Passwort.',
   didEnd: 'Sie sind abgemeldet.',
   didResume: 'Sie sind wieder angemeldet.',
+  save: 'Speichern',
+  didSave: 'Ihre Auswahl ist gespeichert.',
   didNotResume: 'Auf dieser Seite können Sie sich nicht mehr anmelden. Bitte wenden Sie sich an den Absender.',
   received: 'Ihre Wahl ist eingegangen und gilt in wenigen Minuten.',
   confirm: (business) => `Möchten Sie E-Mails von ${business} erhalten?`,
@@ -95,6 +101,8 @@ const he: PageTexts = {
   note: 'ייתכן שעדיין יגיעו הודעות על פעולות שלך, כגון קבלה או סיסמה חדשה.',
   didEnd: 'ההרשמה בוטלה.',
   didResume: 'ההרשמה פעילה שוב.',
+  save: 'שמירה',
+  didSave: 'הבחירה נשמרה.',
   didNotResume: 'לא ניתן עוד להירשם בדף זה. יש לפנות לשולח.',
   received: 'הבחירה התקבלה ותיכנס לתוקף בתוך דקות.',
   confirm: (business) => `לקבל דוא״ל מאת ${business}?`,

@@ -178,6 +178,7 @@ export const texts: typeof english = {
   reason: 'Grund',
   reasons: {
     no_opt_in: 'keine Einwilligung',
+    no_topic: 'Thema nicht abonniert',
     suppressed: 'Adresse ist gesperrt',
     no_address: 'keine Adresse',
     cap: 'Obergrenze erreicht',

@@ -175,6 +175,7 @@ export const texts = {
   reason: 'Reason',
   reasons: {
     no_opt_in: 'no opt-in',
+    no_topic: 'topic not chosen',
     suppressed: 'address is suppressed',
     no_address: 'no address',
     cap: 'cap reached',

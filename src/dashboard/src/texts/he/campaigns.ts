@@ -174,6 +174,7 @@ export const texts: typeof english = {
   reason: 'סיבה',
   reasons: {
     no_opt_in: 'אין הסכמה',
+    no_topic: 'הנושא לא נבחר',
     suppressed: 'הכתובת חסומה',
     no_address: 'אין כתובת',
     cap: 'הושגה התקרה',
