@@ -146,7 +146,7 @@ async function readTemplateNames(sql: Sql, businessId: string, sends: readonly S
 /** `names`: of templates, by id. */
 function describeReport(campaign: Campaign, counted: CampaignReport, names: ReadonlyMap<string, string>): string {
   const { name, status } = campaign
-  const { enrolments, conversionRate, revenue, steps } = counted
+  const { contacts, enrolments, conversionRate, revenue, steps } = counted
   const sends = new Map(sendsOf(campaign).map((send) => [send.step.id, send]))
   const { enrolled, ...states } = enrolments
   const counts = Object.entries(states).map(([state, many]) => `${many} ${state}`)
@@ -164,7 +164,14 @@ function describeReport(campaign: Campaign, counted: CampaignReport, names: Read
     stepId,
   ])
   const table = lines.length > 0 ? [formatTable([heads, ...lines])] : []
-  return [`${name} (${status}): ${enrolled} enrolled, ${counts.join(', ')}`, ...rate, ...money, ...table].join('\n')
+  const people = contacts === enrolled ? [] : [`Contacts: ${contacts}`]
+  return [
+    `${name} (${status}): ${enrolled} enrolled, ${counts.join(', ')}`,
+    ...people,
+    ...rate,
+    ...money,
+    ...table,
+  ].join('\n')
 }
 
 function describeSend(step: SendStep | undefined, names: ReadonlyMap<string, string>): string {
