@@ -23,6 +23,7 @@ const GROUPS: Record<string, () => Promise<Command[]>> = {
   destination: async () => (await import('./destination.ts')).DESTINATION_COMMANDS,
   deliveries: async () => (await import('./deliveries.ts')).DELIVERY_COMMANDS,
   channel: async () => (await import('./channel.ts')).CHANNEL_COMMANDS,
+  sender: async () => (await import('./sender.ts')).SENDER_COMMANDS,
   suppression: async () => (await import('./suppression.ts')).SUPPRESSION_COMMANDS,
   partitions: async () => (await import('./partitions.ts')).PARTITION_COMMANDS,
   import: async () => (await import('./import/main.ts')).IMPORT_COMMANDS,

@@ -15,6 +15,7 @@ import { PARTITION_COMMANDS } from '../../src/admin/partitions.ts'
 import { RECOVER_COMMANDS } from '../../src/admin/recover/main.ts'
 import { SEGMENT_COMMANDS } from '../../src/admin/segment.ts'
 import { SUPPRESSION_COMMANDS } from '../../src/admin/suppression.ts'
+import { SENDER_COMMANDS } from '../../src/admin/sender.ts'
 import { USER_COMMANDS } from '../../src/admin/user.ts'
 import { VERIFY_COMMANDS } from '../../src/admin/verify/main.ts'
 import { draftCampaign } from '../support/campaigns.ts'
@@ -29,6 +30,7 @@ const COMMANDS: Command[] = [
   ...PARTITION_COMMANDS,
   ...USER_COMMANDS,
   ...CHANNEL_COMMANDS,
+  ...SENDER_COMMANDS,
   ...CAMPAIGN_COMMANDS,
   ...SEGMENT_COMMANDS,
   ...SUPPRESSION_COMMANDS,
@@ -46,6 +48,7 @@ const ONLY_READ = [
   'dead-letters list',
   'partitions show',
   'channel list',
+  'sender list',
   'campaign list',
   'campaign show',
   'campaign report',
@@ -132,6 +135,12 @@ it('those for the data of a business', async () => {
   await run('channel resume', ...ofChannel)
   await run('channel remove', ...ofChannel, '--yes')
   await run('channel test', '--business', businessId, '--channel', 'email', '--to', 'ann@x.io')
+  const ofSender = ['--business', businessId, '--channel', 'webhook', '--key', 'spare']
+  await run('sender add', ...ofSender, '--provider', 'log')
+  await run('sender update', ...ofSender, '--set', 'perSecond=5')
+  await run('sender pause', ...ofSender)
+  await run('sender resume', ...ofSender)
+  await run('sender remove', ...ofSender, '--yes')
   const file = join(folder, 'rule.json')
   await writeFile(
     file,
@@ -155,6 +164,11 @@ it('those for the data of a business', async () => {
     'admin channel resume: channel.resume',
     'admin channel remove: channel.remove',
     'admin channel test: channel.test',
+    'admin sender add: sender.save',
+    'admin sender update: sender.save',
+    'admin sender pause: sender.pause',
+    'admin sender resume: sender.resume',
+    'admin sender remove: sender.remove',
     'admin segment create: segment.create',
     'admin suppression add: suppression.add',
     'admin suppression lift: suppression.lift',
