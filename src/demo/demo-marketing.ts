@@ -1,10 +1,12 @@
 /** The segments, templates and campaigns of the demo's language school. */
 import { uuidv7 } from 'uuidv7'
-import type { Change } from '../audit/audit.ts'
+import { type Change, recordAudit } from '../audit/audit.ts'
 import { type NewCampaign, insertCampaign } from '../campaigns/create-campaign.ts'
 import { publishIn } from '../campaigns/publish-campaign.ts'
 import type { Config } from '../config.ts'
-import { loadChannel } from '../messages/channels/channels.ts'
+import { DEFAULT_SENDER, loadChannel } from '../messages/channels/channels.ts'
+import { auditOf } from '../messages/channels/sender-audit.ts'
+import { storeSender } from '../messages/channels/store-sender.ts'
 import { type Contents, readTemplate } from '../messages/templates/read-template.ts'
 import type { RenderService } from '../messages/templates/renderer.ts'
 import { insertTemplate } from '../messages/templates/save-template.ts'
@@ -68,6 +70,7 @@ const TEMPLATES = [
   },
 ] as const
 
+const REMINDERS = 'reminders'
 const CAMPAIGN = 'Trial lesson'
 const DRAFT = 'Win back quiet customers'
 const DRAFT_PER_PLAN = 'Checkout of a plan left open'
@@ -95,8 +98,18 @@ export async function createDemoMarketing({ sql, renderer, config }: MarketingDe
       const stored = await insertTemplate(tx, config, change, { name, channel: 'email', ...contents[at]! })
       templates.push(require(stored).template.templateId)
     }
+    await addReminders(tx, change)
     await createCampaigns(tx, config, change, templates)
   })
+}
+
+/** A second sender of mails, which also only logs. Its messages take the usual one while it is paused. */
+async function addReminders(tx: Queryable, { businessId, actor }: Change): Promise<void> {
+  const key = { businessId, channel: 'email', sender: REMINDERS } as const
+  const none = { via: null, secret: null, secretNames: [], perSecond: null, former: null, callbackSource: null }
+  const next = { ...none, provider: 'log', settings: {}, fallback: DEFAULT_SENDER, dailyBudget: 500, reserve: 10 }
+  const isStored = await storeSender(tx, key, { revision: null }, next, Date.now())
+  if (isStored) await recordAudit(tx, { ...auditOf(key, 'save'), actor, details: { provider: 'log', changed: [] } })
 }
 
 async function read(renderer: RenderService, businessId: string, variants: Record<string, unknown>): Promise<Contents> {
@@ -125,9 +138,17 @@ async function createCampaigns(
     const campaign = { name, trigger: { event }, canEnterAgain: false, goalEvent, ...keys, ...definition }
     return require(await insertCampaign(tx, change, campaign)).campaign.campaignId
   }
-  const send = (template: string | undefined) => ({ type: 'send', channel: 'email', template })
+  const send = (template: string | undefined, more: object = {}) => ({
+    type: 'send',
+    channel: 'email',
+    template,
+    ...more,
+  })
   const isBooked = { type: 'wait_for', event: 'appointment_booked', timeout: 'P2D' }
-  const reminded = [{ type: 'wait_until', time: '09:00', weekdays: [1, 2, 3, 4, 5] }, send(welcome)]
+  const reminded = [
+    { type: 'wait_until', time: '09:00', weekdays: [1, 2, 3, 4, 5] },
+    send(welcome, { sender: REMINDERS }),
+  ]
   const campaignId = await draft(CAMPAIGN, DEMO_TRIGGER, 'purchase', [
     send(welcome),
     { ...isBooked, steps: [], otherwise: reminded },

@@ -24,11 +24,11 @@ const hookOf = (url: unknown): string => new URL(String(url)).pathname
 const addSender = async (key: string, more: object = {}): Promise<string> => {
   const body = { key, channel: 'email', from: 'hello@shop.example', ...POSTMARK, ...more }
   const made = await ask('POST', '/api/senders', body)
-  return hookOf((made.body.data?.['sender'] as Record<string, unknown>)['callbackUrl'])
+  return hookOf((made.body.data?.['sender'] as Record<string, unknown> | undefined)?.['callbackUrl'])
 }
 const setDefault = async (): Promise<string> => {
   const made = await ask('PUT', '/api/channels/email', { sender: 'hello@shop.example', ...POSTMARK })
-  return hookOf((made.body.data?.['channel'] as Record<string, unknown>)['callbackUrl'])
+  return hookOf((made.body.data?.['channel'] as Record<string, unknown> | undefined)?.['callbackUrl'])
 }
 /** Null: of the sender `default`, as messages of the version before. */
 async function addMessage(sender: string | null, connection = sender) {
