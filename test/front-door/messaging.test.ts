@@ -91,5 +91,5 @@ it('is read by every member in the dashboard, and changed by owners', async () =
     const { code } = await member.send('PUT', `/b/${businessId}/messaging`, { quietHours: null })
     expect([role, code]).toEqual([role, role === 'owner' ? undefined : 'not_permitted'])
   }
-  expect(await read()).toEqual({ quietHours: null, caps: [] })
+  expect(await read()).toEqual({ quietHours: null, caps: [], perAddressHour: 20 })
 })
