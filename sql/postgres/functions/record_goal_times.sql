@@ -32,11 +32,12 @@ language plpgsql
 set enable_seqscan = off set plan_cache_mode = force_generic_plan set jit = off
 as $$
 begin
+  -- An array, so that the keys are sorted once, and not for each row.
   delete from goal_times g
-    where g.business_id = p_business and g.contact_id = p_contact and g.campaign_id = p_campaign and g.key in (
+    where g.business_id = p_business and g.contact_id = p_contact and g.campaign_id = p_campaign and g.key = any (array(
       select o.key from goal_times o
       where o.business_id = p_business and o.contact_id = p_contact and o.campaign_id = p_campaign
       order by o.last_at desc, o.key desc offset 1000
-    );
+    ));
 end
 $$;
