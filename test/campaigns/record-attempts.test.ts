@@ -196,7 +196,7 @@ it('a message that another transaction changes before it is locked keeps its cla
     channel: 'email',
     sender: 'default',
     wasUnreachable: false,
-    isBound: false,
+    boundTo: null,
     sentFrom: null,
     claim: one.claim,
     isFinal: true,
@@ -219,7 +219,7 @@ it('a message that another transaction changes before it is locked keeps its cla
     begin
       perform pg_advisory_lock_shared(7), pg_advisory_unlock_shared(7);
       return query select * from pg_catalog.json_to_recordset(sent) as x (place integer, business_id uuid, enrolment_id uuid,
-        message_id uuid, channel text, sender text, is_bound boolean, sent_from text, claim uuid, is_final boolean, state text, reason text,
+        message_id uuid, channel text, sender text, bound_to text, sent_from text, claim uuid, is_final boolean, state text, reason text,
         judged text, reported text, at bigint, due_at bigint, detail text, provider text, provider_message_id text, template_version integer, "values" text);
     end $$`)
   const holder = connectPostgres(stack.databaseUrl, { max: 1 })

@@ -23,7 +23,7 @@ export async function recordCallAttempt(tx: Queryable, record: CallRecord): Prom
   else if (due !== undefined)
     await tx`
       update due_calls set claim = null, due_at = ${record.dueAt},
-        bound_to = case when ${record.isBound} then ${record.sender} else bound_to end
+        bound_to = coalesce(${record.boundTo}::text, bound_to)
       where business_id = ${businessId} and message_id = ${messageId}`
   return isRecorded
 }

@@ -85,7 +85,7 @@ function recordOf(
     state: isFinal ? after.state : 'claimed',
     reason: isFinal ? after.reason : null,
     judged: judgedAs({ outcome, provider }, isFinal),
-    isBound: !isFinal && contactOf(outcome) === 'written',
+    boundTo: !isFinal && contactOf(outcome) === 'written' ? call.sender.sender : null,
     sentFrom: from,
     reported: isFinal ? reportedAs({ outcome, provider }) : null,
     at: now,

@@ -23,8 +23,8 @@ export interface AttemptRecord {
    * about. `reached`: one did, and another attempt follows. Null: it does not count.
    */
   judged: 'refused' | 'other' | 'unreached' | 'reached' | null
-  /** It may have been handed over, and another attempt follows: no other sender may send it. */
-  isBound: boolean
+  /** The sender that may have handed it over, when another attempt follows: no other one may send it. */
+  boundTo: string | null
   /** Key of the report that a refusal of the provider stands for. Null: the provider has not refused the message. */
   reported: string | null
   at: number
@@ -58,7 +58,7 @@ export async function recordAttempts(sql: Queryable, records: readonly AttemptRe
     message_id: record.messageId,
     channel: record.channel,
     sender: record.sender,
-    is_bound: record.isBound,
+    bound_to: record.boundTo,
     sent_from: record.sentFrom,
     claim: record.claim,
     is_final: record.isFinal,
@@ -77,7 +77,7 @@ export async function recordAttempts(sql: Queryable, records: readonly AttemptRe
   const done = await sql<{ place: number }[]>`
     with x as materialized (
       select * from json_to_recordset(${JSON.stringify(rows)}::text::json) as x (place integer, business_id uuid, enrolment_id uuid,
-        message_id uuid, channel text, sender text, is_bound boolean, sent_from text, claim uuid, is_final boolean, state text, reason text,
+        message_id uuid, channel text, sender text, bound_to text, sent_from text, claim uuid, is_final boolean, state text, reason text,
         judged text, reported text, at bigint, due_at bigint, detail text,
         provider text, provider_message_id text, template_version integer, "values" text)
     ),
@@ -114,7 +114,7 @@ export async function recordAttempts(sql: Queryable, records: readonly AttemptRe
       update due_steps d set
         claim = null, due_at = x.due_at, settled = d.settled or x.is_final,
         message_id = case when not x.is_final then d.message_id end,
-        bound_to = case when x.is_final then null when x.is_bound then x.sender else d.bound_to end,
+        bound_to = case when not x.is_final then coalesce(x.bound_to, d.bound_to) end,
         attempts = case when x.is_final then 0 else d.attempts end
       from waiting x
       where d.ctid = x.tid and (

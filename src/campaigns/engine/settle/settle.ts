@@ -106,7 +106,7 @@ function recordOf(
     state: isFinal ? settled.state : 'claimed',
     reason: isFinal ? settled.reason : null,
     judged: judgedAs({ outcome, provider }, isFinal),
-    isBound: !isFinal && contactOf(outcome) === 'written',
+    boundTo: !isFinal && contactOf(outcome) === 'written' ? sender.sender : null,
     reported: isFinal ? reportedAs({ outcome, provider }) : null,
     at: now,
     dueAt: isFinal ? now : settled.at,
