@@ -14,6 +14,10 @@ export interface FoundMessage extends ReportedMessage {
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
+/** Null for a text that is not an id of ours. */
+export const ownId = (messageId: string | null): string | null =>
+  messageId !== null && UUID.test(messageId) ? messageId : null
+
 /**
  * Returns the message of each report, in order; null when the sender has none. Locks them in the order of their ids,
  * so that two transactions with the same messages never wait for each other.
@@ -41,7 +45,7 @@ export async function findIds(
 ): Promise<Map<number, string>> {
   const asked = facts.map(({ messageId, providerMessageId }, place) => ({
     place,
-    own: messageId !== null && UUID.test(messageId) ? messageId : null,
+    own: ownId(messageId),
     theirs: providerMessageId && showWords(providerMessageId),
   }))
   const rows = await tx<{ place: number; id: string }[]>`

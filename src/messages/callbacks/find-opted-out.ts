@@ -2,7 +2,7 @@ import type { Queryable } from '../../stores/postgres.ts'
 import type { SenderKey } from '../channels/channels.ts'
 import { showWords } from '../channels/words.ts'
 import type { OptOutFact } from './callbacks.ts'
-import { findIds } from './find-messages.ts'
+import { findIds, ownId } from './find-messages.ts'
 
 /** A choice to record. `at`: epoch milliseconds. */
 export interface OptOut {
@@ -51,7 +51,7 @@ async function isKnown(
   { messageId, providerMessageId }: OptOutFact,
 ): Promise<boolean> {
   const [found] = await sql`
-    select from messages where business_id = ${businessId} and id::text = ${messageId?.toLowerCase() ?? ''}
+    select from messages where business_id = ${businessId} and id = ${ownId(messageId)}
     union all
     select from messages where business_id = ${businessId} and provider_message_id = ${providerMessageId && showWords(providerMessageId)}
     limit 1`
