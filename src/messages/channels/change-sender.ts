@@ -58,7 +58,7 @@ export async function createSender(
   if (key.sender === DEFAULT_SENDER) return { kind: 'taken' }
   // One that was deleted lately: its provider still reports.
   const deleted = await loadSender(deps.sql, key, deps.now() - FORMER_MS)
-  const before = { ...(deleted ?? unset(channel)), fallback: null, revision: null }
+  const before = { ...(deleted ?? unset(channel)), via: null, fallback: null, revision: null }
   const made = await prepare(deps, key, before, fields)
   if (made.kind !== 'prepared') return made
   const stored = await inTransaction(deps.sql, async (tx): Promise<SenderOutcome | null> => {

@@ -22,7 +22,7 @@ import { DEFAULT_PROVIDER } from './providers.ts'
 import { releaseHeld } from './release-held.ts'
 import { openIfPossible, sealSecrets } from './sender-secrets.ts'
 import { auditOf } from './sender-audit.ts'
-import { type SenderRecord, resetSender, storeSender } from './store-sender.ts'
+import { type SenderRecord, isShared, resetSender, storeSender } from './store-sender.ts'
 
 const LOOKUP_MS = 5000
 
@@ -213,9 +213,12 @@ export async function removeChannel(
   return isRemoved
 }
 
-/** A default sender of another key than `default` keeps its row, so that it stays the default. */
+/**
+ * A default sender of another key than `default` keeps its row, so that it stays the default; so does one whose connection
+ * others use.
+ */
 async function resetDefault(tx: Queryable, key: SenderKey, before: StoredChannel, now: number): Promise<boolean> {
-  if (key.sender === DEFAULT_SENDER) return resetSender(tx, key)
+  if (key.sender === DEFAULT_SENDER && !(await isShared(tx, key))) return resetSender(tx, key)
   const current = (await loadSender(tx, key)) ?? before
   const nothing = { via: null, secret: null, secretNames: [], perSecond: null, dailyBudget: null, reserve: 0 }
   const next = { ...nothing, provider: DEFAULT_PROVIDER.name, settings: {}, former: null, callbackSource: null }

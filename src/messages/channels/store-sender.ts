@@ -38,7 +38,7 @@ export async function storeSender(
       opened_at = excluded.opened_at, former = excluded.former, callback_source = excluded.callback_source,
       check_wanted = excluded.check_wanted, deleted_at = null,
       checked = case when s.deleted_at is null then s.checked end
-    where case when ${before.revision}::uuid is null then s.deleted_at is not null else s.revision = ${before.revision}::uuid end`
+    where case when ${before.revision}::uuid is null then s.deleted_at is not null else s.deleted_at is null and s.revision = ${before.revision}::uuid end`
   return count === 1
 }
 
@@ -47,6 +47,13 @@ export async function resetSender(sql: Queryable, { businessId, channel, sender 
   const { count } = await sql`
     delete from senders where business_id = ${businessId} and channel = ${channel} and key = ${sender}`
   return count === 1
+}
+
+/** Whether others use its connection. */
+export async function isShared(sql: Queryable, { businessId, channel, sender }: SenderKey): Promise<boolean> {
+  const found = await sql`
+    select from senders where business_id = ${businessId} and channel = ${channel} and via = ${sender} and deleted_at is null limit 1`
+  return found.length > 0
 }
 
 /** Its callbacks count for some time. `now`: epoch milliseconds. */
