@@ -79,6 +79,7 @@ export const texts: typeof english = {
   part: (number) => `Teil ${number}`,
 
   usualSender: 'Der übliche',
+  noTopic: 'Keines',
   noTemplates: 'Dieser Kanal hat noch keine Vorlage.',
   kinds: {
     marketing: 'Werbung: braucht eine Einwilligung',

@@ -138,6 +138,7 @@ export const texts: typeof english = {
     timeout: 'Höchstens',
     rule: 'Regel der Verzweigung',
     sender: 'Absender',
+    topic: 'Thema',
     addTags: 'Tags hinzufügen',
     removeTags: 'Tags entfernen',
     traits: 'Eigene Felder',

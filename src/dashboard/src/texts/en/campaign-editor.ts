@@ -77,6 +77,7 @@ export const texts = {
   part: (number: string) => `part ${number}`,
 
   usualSender: 'The usual one',
+  noTopic: 'None',
   noTemplates: 'This channel has no templates yet.',
   kinds: { marketing: 'Marketing: needs an opt-in', transactional: 'Transactional: receipts, password resets' },
   unit: 'Unit',

@@ -135,6 +135,7 @@ export const texts = {
     timeout: 'At most',
     rule: 'Rule of the branch',
     sender: 'Sender',
+    topic: 'Topic',
     addTags: 'Add tags',
     removeTags: 'Remove tags',
     traits: 'Custom fields',

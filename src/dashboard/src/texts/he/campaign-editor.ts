@@ -78,6 +78,7 @@ export const texts: typeof english = {
   part: (number) => `חלק ${number}`,
 
   usualSender: 'הרגיל',
+  noTopic: 'ללא',
   noTemplates: 'לערוץ הזה אין עדיין תבנית.',
   kinds: { marketing: 'שיווקית: דורשת הסכמה', transactional: 'תפעולית: קבלה, סיסמה' },
   unit: 'יחידה',

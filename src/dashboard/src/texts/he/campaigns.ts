@@ -134,6 +134,7 @@ export const texts: typeof english = {
     timeout: 'לכל היותר',
     rule: 'הכלל של הפיצול',
     sender: 'שולח',
+    topic: 'נושא',
     addTags: 'הוספת תגיות',
     removeTags: 'הסרת תגיות',
     traits: 'שדות מותאמים',

@@ -20,6 +20,7 @@ import { type StepFieldProps, issueAt, useCampaignEditing } from './editing.ts'
 import { DurationField, EventField, JsonField, NumberField } from './parts.tsx'
 import { SameKey } from './key-fields.tsx'
 import { SenderField } from './sender-field.tsx'
+import { TopicField } from './topic-field.tsx'
 import { TagsField, TraitsField } from './update-fields.tsx'
 import { WhereFields } from './where-fields.tsx'
 
@@ -31,6 +32,7 @@ const EDITORS: Record<FieldKind, ComponentType<StepFieldProps> | null> = {
   template: TemplateField,
   messageKind: MessageKindField,
   sender: SenderField,
+  topic: TopicField,
   duration: DurationField,
   time: TimeField,
   weekdays: WeekdaysField,
@@ -94,7 +96,7 @@ function ChannelField({ step, path, value: chosen, onChange: _, ...rest }: StepF
       value={String(chosen)}
       options={MESSAGE_CHANNELS.map((one) => ({ value: one, label: channels[one] }))}
       onChange={({ target }) => {
-        const { sender: __, ...others } = step
+        const { sender: __, topic: ___, ...others } = step
         change(setAt(value, path, { ...others, channel: target.value, template: '' }))
       }}
     />
