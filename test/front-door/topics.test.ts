@@ -193,3 +193,23 @@ it('says how many get it by each channel, and is of its business alone', async (
   expect((await asOther('DELETE')).status).toBe(404)
   expect((await speak('GET', '/api/topics', { key: other.publishableKey })).status).toBe(403)
 })
+
+it.each<[string, object, boolean]>([
+  [
+    'a condition of a branch',
+    { rule: { attribute: 'subscribed', channel: 'email', topic: 'newsletter', operator: 'is_true' } },
+    true,
+  ],
+  ['a custom field of that name', { traits: { topic: 'newsletter' } }, false],
+])('a campaign names a topic, or does not, with %s', async (_, fields, names) => {
+  await post()
+  const step =
+    'rule' in fields ? { type: 'branch', ...fields, steps: [], otherwise: [] } : { type: 'update', ...fields }
+  const made = await client.ask('POST', '/api/campaigns', { name: 'One', trigger: { event: 'seen' }, steps: [step] })
+  expect(made.status).toBe(200)
+  const { campaigns } = dataOf(TopicUsesData, await client.ask('GET', '/api/topics/newsletter/uses')) as {
+    campaigns: object[]
+  }
+  expect(campaigns).toHaveLength(names ? 1 : 0)
+  expect((await patch({ status: 'archived' })).status).toBe(names ? 409 : 200)
+})

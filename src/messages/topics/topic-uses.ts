@@ -17,7 +17,7 @@ export async function listNamingCampaigns(sql: Queryable, businessId: string, ke
     select c.id as "campaignId", c.name, c.status
     from campaigns c join campaign_versions v
       on v.business_id = c.business_id and v.campaign_id = c.id and v.version = c.version
-    where c.business_id = ${businessId} and c.status <> 'archived' and jsonb_path_exists(v.definition, ${NAMES}::text::jsonpath, ${valuesOf(key)}::text::jsonb)
+    where c.business_id = ${businessId} and c.status <> 'archived' and jsonb_path_match(v.definition, ${NAMES}::text::jsonpath, ${valuesOf(key)}::text::jsonb)
     order by c.created_at, c.id limit ${MOST_NAMES}`
 }
 
@@ -25,12 +25,14 @@ export async function listNamingCampaigns(sql: Queryable, businessId: string, ke
 export async function listNamingSegments(sql: Queryable, businessId: string, key: string): Promise<string[]> {
   const rows = await sql<{ name: string }[]>`
     select s.name from segments s
-    where s.business_id = ${businessId} and jsonb_path_exists(s.rule::jsonb, ${NAMES}::text::jsonpath, ${valuesOf(key)}::text::jsonb)
+    where s.business_id = ${businessId} and jsonb_path_match(s.rule::jsonb, ${NAMES}::text::jsonpath, ${valuesOf(key)}::text::jsonb)
     order by s.created_at, s.id limit 10`
   return rows.map(({ name }) => name)
 }
 
-const NAMES = '$.**.topic ? (@ == $key)'
+/** A campaign, a message or a condition of a rule: an `update` may set a custom field that is called `topic`. */
+const NAMES =
+  'exists($.topic ? (@ == $key)) || exists($.** ? (@.type == "send" || @.attribute == "subscribed").topic ? (@ == $key))'
 const valuesOf = (key: string): string => JSON.stringify({ key })
 
 /** Returns whether a contact has ever chosen, or a message was ever claimed for the topic. */
@@ -42,7 +44,7 @@ export async function hasData(sql: Queryable, businessId: string, key: string): 
         where c.business_id = ${businessId} and exists (
           select from campaign_versions v
           where v.business_id = c.business_id and v.campaign_id = c.id
-            and jsonb_path_exists(v.definition, ${NAMES}::text::jsonpath, ${valuesOf(key)}::text::jsonb)
+            and jsonb_path_match(v.definition, ${NAMES}::text::jsonpath, ${valuesOf(key)}::text::jsonb)
         ) and exists (
           select from messages m
           where m.business_id = c.business_id and m.campaign_id = c.id and m.checked -> 'topic' ->> 'key' = ${key}
