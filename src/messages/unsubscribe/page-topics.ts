@@ -48,7 +48,9 @@ export function chosenBoxes(
     const was = shown.get(topic.key)
     if (was === undefined || !topic.channels.includes(channel)) return []
     const subscribed = on.has(topic.key)
-    const mayJoin = topic.isActive && (topic.isPublic || was) && !topic.usedUp.includes(channel)
+    // What the form says of a private topic may be old, or forged.
+    const isOffered = topic.isActive && (topic.isPublic || isShownAs(topic, channel))
+    const mayJoin = isOffered && !topic.usedUp.includes(channel)
     if (subscribed && !mayJoin) return []
     return opens || subscribed !== was ? [{ topic: topic.key, channel, subscribed }] : []
   })
