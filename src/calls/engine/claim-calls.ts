@@ -93,6 +93,7 @@ function decide({ call, address, isSuppressed }: Addressed, senders: ClaimSender
     step: stepOf(call),
     isQueued: heldBy?.type === 'per_second',
     isCall: true,
+    expiresAt,
     now,
   })
   if (turn.kind === 'taken') return { call, recipient, verdict: { kind: 'send', sender: turn.sender } }

@@ -58,6 +58,8 @@ export interface AskedTurn {
   isMarketing: boolean
   /** Of a call: it goes before all others. */
   isCall?: boolean
+  /** From then on a call is not sent, so that it gets no place. */
+  expiresAt?: number
 }
 
 /** The limit that delays a message until `until`. */
@@ -72,7 +74,7 @@ export type Turn = { kind: 'taken' } | { kind: 'wait'; until: number; by: 'per_s
 export function takeTurn(
   use: ChannelUse,
   { perSecond, dailyBudget, reserve }: ChannelLimits,
-  { now, zone, isQueued, isMarketing, isCall = false }: AskedTurn,
+  { now, zone, isQueued, isMarketing, isCall = false, expiresAt = Infinity }: AskedTurn,
 ): { turn: Turn; use: ChannelUse } {
   const current = useAt(use, now, zone)
   const { sentInSecond, sentInDay, dayEndsAt } = current
@@ -82,7 +84,7 @@ export function takeTurn(
   const hasPlace = isCall && isQueued
   const kept = perSecond === null || hasPlace ? 0 : keptForCalls(current, perSecond)
   if (perSecond !== null && sentInSecond + kept >= perSecond)
-    return isCall ? queueCall(current, perSecond) : queueUp(current, perSecond, isQueued)
+    return isCall ? queueCall(current, perSecond, expiresAt) : queueUp(current, perSecond, isQueued)
   return {
     turn: { kind: 'taken' },
     use: {
@@ -100,9 +102,9 @@ function keptForCalls({ second, calls, callsInSecond }: ChannelUse, perSecond: n
   return Math.max(0, (calls.second > second ? perSecond : calls.taken) - callsInSecond)
 }
 
-function queueCall(use: ChannelUse, perSecond: number): { turn: Turn; use: ChannelUse } {
+function queueCall(use: ChannelUse, perSecond: number, expiresAt: number): { turn: Turn; use: ChannelUse } {
   const { until, end } = placeAfter(latest(use.calls, { second: use.second + 1, taken: 0 }), perSecond)
-  return { turn: { kind: 'wait', until, by: 'per_second' }, use: { ...use, calls: end } }
+  return { turn: { kind: 'wait', until, by: 'per_second' }, use: until < expiresAt ? { ...use, calls: end } : use }
 }
 
 /** `percent` of a budget, rounded up. */

@@ -58,6 +58,20 @@ describe('per second', () => {
 })
 
 describe('a call', () => {
+  it('that expires before its place gets none, so that it keeps no turn from others', () => {
+    const limits = { perSecond: 1, dailyBudget: null, reserve: 0 }
+    let use = UNUSED
+    const ask = (now: number, isCall: boolean) => {
+      const more = { isQueued: false, isMarketing: !isCall, isCall, ...(isCall && { expiresAt: START + 3000 }) }
+      const taken = takeTurn(use, limits, { now, zone: 'UTC', ...more })
+      use = taken.use
+      return taken.turn.kind
+    }
+    for (let calls = 0; calls < 100; calls += 1) ask(START, true)
+    expect(ask(START + 2500, false)).toBe('wait')
+    expect(ask(START + 3000, false)).toBe('taken')
+  })
+
   /** Returns a channel whose turns are taken by calls and by others. */
   function channelOfBoth(perSecond: number) {
     let use: ChannelUse = UNUSED

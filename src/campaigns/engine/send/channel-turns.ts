@@ -22,6 +22,7 @@ export interface AskedTurn {
   isMarketing: boolean
   /** Of a call: it goes before all others. */
   isCall?: boolean
+  expiresAt?: number
   now: number
 }
 

@@ -22,6 +22,7 @@ interface AskedSend {
   isQueued: boolean
   /** See `AskedTurn`. */
   isCall?: boolean
+  expiresAt?: number
   now: number
 }
 
