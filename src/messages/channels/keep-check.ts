@@ -25,7 +25,9 @@ export async function checkAndKeep(
   const check = found && { at: new Date(now()).toISOString(), ...found, ...(named && { selectors: named }) }
   await sql`
     update senders set check_wanted = false, checked = ${check && JSON.stringify(check)}::text::json
-    where business_id = ${businessId} and channel = ${stored.channel} and key = ${stored.key} and deleted_at is null`
+    where business_id = ${businessId} and channel = ${stored.channel} and key = ${stored.key} and deleted_at is null
+      -- Saved meanwhile: its new records are still to be looked up.
+      and revision = ${stored.revision}::uuid`
   return check
 }
 

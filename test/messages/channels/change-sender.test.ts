@@ -5,6 +5,7 @@ import { settle } from '../../../src/campaigns/engine/settle/settle.ts'
 import { findOptedOut } from '../../../src/messages/callbacks/find-opted-out.ts'
 import { createSender, deleteSender, updateSender } from '../../../src/messages/channels/change-sender.ts'
 import { loadSender } from '../../../src/messages/channels/channels.ts'
+import { checkAndKeep } from '../../../src/messages/channels/keep-check.ts'
 import { removeChannel, saveChannel } from '../../../src/messages/channels/save-channel.ts'
 import { storeSender } from '../../../src/messages/channels/store-sender.ts'
 import { ACTOR, type Engine, type Shop, openEngine, openShop } from '../../campaigns/engine-lab.ts'
@@ -83,3 +84,19 @@ it.each(['not an id', '0198c5a0-9d10-7c42-9a51-3e8f7b6d2c15'])(
     expect(await findOptedOut(stack.sql, keyOf('default'), fact, NOW)).toBeNull()
   },
 )
+
+it('has its records looked up again when it was saved during the look-up', async () => {
+  await add('news', smtp('news@old.example'))
+  const before = await loadSender(stack.sql, keyOf('news'))
+  if (before === null) throw new Error('there is no sender')
+  const change = { ...keyOf('news'), actor: ACTOR }
+  let saving: Promise<unknown> | undefined
+  const resolveTxt = async () => {
+    await (saving ??= updateSender(deps(), change, { from: { address: 'news@new.example' } }))
+    return []
+  }
+  await checkAndKeep({ ...deps(), resolveTxt }, shop.businessId, before)
+  const rows = await stack.sql`
+    select checked, check_wanted from senders where business_id = ${shop.businessId} and key = 'news'`
+  expect(rows).toEqual([{ checked: null, check_wanted: true }])
+})
