@@ -51,8 +51,9 @@ it('demo, with all that it makes, and none when nothing was missing', async () =
     'demo.load': 1,
     'spend.import': 1,
     'segment.create': 3,
+    'sender.save': 1,
     'template.create': 2,
-    'campaign.create': 2,
+    'campaign.create': 3,
     'campaign.publish': 1,
   })
   const again = await runAdminQuietly(words, service.config)

@@ -33,6 +33,16 @@ beforeAll(async () => {
   await ask('POST', '/invitations', { email: 'invited@office.example', role: 'owner' })
   const { segment } = await ask('POST', '/segments', { name: 'Zoe', rule: CONDITION })
   ids['segmentId'] = (segment as { segmentId: string }).segmentId
+  ids['topicKey'] = 'news'
+  await ask('POST', '/topics', {
+    key: 'news',
+    channels: ['email'],
+    default: 'subscribed',
+    names: { en: { name: 'News' } },
+  })
+  ids['sender'] = 'receipts'
+  const from = { address: 'shop@shop.example' }
+  await ask('POST', '/senders', { key: 'receipts', channel: 'email', provider: 'log', from })
   await addChart()
   await createView(
     sql,

@@ -228,7 +228,7 @@ describe('a channel', () => {
     [[...EMAIL, '--provider', 'smtp'], 'host is required'],
     [
       [...EMAIL, '--provider', 'smtp', '--set', 'site=x'],
-      '--set must be NAME=VALUE, with one of these names: host, port, secure, user, sender, replyTo, perSecond, dailyBudget; not "site"',
+      '--set must be NAME=VALUE, with one of these names: host, port, secure, user, sender, replyTo, perSecond, dailyBudget, reserve; not "site"',
     ],
     [
       [...EMAIL, '--provider', 'smtp', ...sets({ host: 'x.io', port: 'a', sender: 'a@x.io' })],
@@ -297,6 +297,6 @@ it('shows how', async () => {
   }
   const { out } = await runAdminQuietly(['channel', 'add', '--help'], config)
   expect(out).toContain(
-    'Settings for smtp: host, port, secure, user, sender, replyTo, perSecond, dailyBudget; --secret-file: password',
+    'Settings for smtp: host, port, secure, user, sender, replyTo, perSecond, dailyBudget, reserve; --secret-file: password',
   )
 })

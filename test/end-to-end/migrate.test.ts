@@ -102,10 +102,10 @@ describe('databases that this version cannot continue are refused, and left as t
 
 test('files that are missing at the end are applied', async () => {
   const { sql, clickhouse, close } = await openStack({}, { ownClickHouse: true })
-  await sql`alter table due_steps rename column awaited_at to heard_at`
-  await sql`delete from migrations where name in ('postgres/0019_awaited_events.sql', 'clickhouse/0005_public_segment_views.sql')`
+  await sql`alter table sender_use drop column call_second, drop column call_taken, drop column calls_in_second`
+  await sql`delete from migrations where name in ('postgres/0024_call_turns.sql', 'clickhouse/0006_topics.sql')`
   expect(await migrate(sql, clickhouse, log)).toBe(2)
-  expect(await sql`select awaited_at from due_steps`).toEqual([])
+  expect(await sql`select call_second from sender_use`).toEqual([])
   await close()
 })
 

@@ -420,7 +420,12 @@ describe('messages', () => {
       provider: 'log',
     })
     const one = dataOf(MessageData, await ask('GET', `/api/messages/${String(message!['messageId'])}`))['message']
-    expect(one).toEqual({ ...message, rendering: { language: 'en', subject: 'Hello', text: 'Hello there' } })
+    expect(one).toEqual({
+      ...message,
+      data: null,
+      attachments: [],
+      rendering: { language: 'en', subject: 'Hello', text: 'Hello there' },
+    })
     const all = await list(`campaignId=${campaignId}`)
     expect(all.messages).toHaveLength(2)
     const first = await list(`campaignId=${campaignId}&limit=1`)

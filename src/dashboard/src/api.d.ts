@@ -10353,6 +10353,8 @@ export interface operations {
                      *               "event": "signup"
                      *             },
                      *             "canEnterAgain": false,
+                     *             "enrolPer": "contact",
+                     *             "whileActive": "ignore",
                      *             "goal": {
                      *               "event": "invoice_paid"
                      *             }
@@ -10670,6 +10672,8 @@ export interface operations {
                      *             "event": "signup"
                      *           },
                      *           "canEnterAgain": false,
+                     *           "enrolPer": "contact",
+                     *           "whileActive": "ignore",
                      *           "goal": {
                      *             "event": "invoice_paid"
                      *           },
@@ -10945,6 +10949,8 @@ export interface operations {
                      *             "event": "signup"
                      *           },
                      *           "canEnterAgain": false,
+                     *           "enrolPer": "contact",
+                     *           "whileActive": "ignore",
                      *           "goal": {
                      *             "event": "invoice_paid"
                      *           },
@@ -11434,6 +11440,8 @@ export interface operations {
                      *             "event": "signup"
                      *           },
                      *           "canEnterAgain": false,
+                     *           "enrolPer": "contact",
+                     *           "whileActive": "ignore",
                      *           "goal": {
                      *             "event": "invoice_paid"
                      *           },
@@ -11711,6 +11719,8 @@ export interface operations {
                      *             "event": "signup"
                      *           },
                      *           "canEnterAgain": false,
+                     *           "enrolPer": "contact",
+                     *           "whileActive": "ignore",
                      *           "goal": {
                      *             "event": "invoice_paid"
                      *           },
@@ -11968,6 +11978,8 @@ export interface operations {
                      *             "event": "signup"
                      *           },
                      *           "canEnterAgain": false,
+                     *           "enrolPer": "contact",
+                     *           "whileActive": "ignore",
                      *           "goal": {
                      *             "event": "invoice_paid"
                      *           },
@@ -12213,6 +12225,8 @@ export interface operations {
                      *             "event": "signup"
                      *           },
                      *           "canEnterAgain": false,
+                     *           "enrolPer": "contact",
+                     *           "whileActive": "ignore",
                      *           "goal": {
                      *             "event": "invoice_paid"
                      *           },
@@ -12458,6 +12472,8 @@ export interface operations {
                      *             "event": "signup"
                      *           },
                      *           "canEnterAgain": false,
+                     *           "enrolPer": "contact",
+                     *           "whileActive": "ignore",
                      *           "goal": {
                      *             "event": "invoice_paid"
                      *           },
@@ -12703,6 +12719,8 @@ export interface operations {
                      *             "event": "signup"
                      *           },
                      *           "canEnterAgain": false,
+                     *           "enrolPer": "contact",
+                     *           "whileActive": "ignore",
                      *           "goal": {
                      *             "event": "invoice_paid"
                      *           },
@@ -15367,7 +15385,6 @@ export interface operations {
                                 default: "subscribed" | "unsubscribed";
                                 /** @description The preference page shows a `private` topic only to those who get it. */
                                 visibility: "public" | "private";
-                                /** @description By language, such as `en` or `pt-BR`. */
                                 names: {
                                     [key: string]: {
                                         name: string;
@@ -15569,7 +15586,6 @@ export interface operations {
                                 default: "subscribed" | "unsubscribed";
                                 /** @description The preference page shows a `private` topic only to those who get it. */
                                 visibility: "public" | "private";
-                                /** @description By language, such as `en` or `pt-BR`. */
                                 names: {
                                     [key: string]: {
                                         name: string;
@@ -15706,6 +15722,7 @@ export interface operations {
             header?: never;
             path: {
                 businessId: string;
+                /** @example newsletter */
                 topicKey: string;
             };
             cookie?: never;
@@ -15760,7 +15777,6 @@ export interface operations {
                                 default: "subscribed" | "unsubscribed";
                                 /** @description The preference page shows a `private` topic only to those who get it. */
                                 visibility: "public" | "private";
-                                /** @description By language, such as `en` or `pt-BR`. */
                                 names: {
                                     [key: string]: {
                                         name: string;
@@ -15857,6 +15873,7 @@ export interface operations {
             header?: never;
             path: {
                 businessId: string;
+                /** @example newsletter */
                 topicKey: string;
             };
             cookie?: never;
@@ -15980,6 +15997,7 @@ export interface operations {
             header?: never;
             path: {
                 businessId: string;
+                /** @example newsletter */
                 topicKey: string;
             };
             cookie?: never;
@@ -16062,7 +16080,6 @@ export interface operations {
                                 default: "subscribed" | "unsubscribed";
                                 /** @description The preference page shows a `private` topic only to those who get it. */
                                 visibility: "public" | "private";
-                                /** @description By language, such as `en` or `pt-BR`. */
                                 names: {
                                     [key: string]: {
                                         name: string;
@@ -16199,6 +16216,7 @@ export interface operations {
             header?: never;
             path: {
                 businessId: string;
+                /** @example newsletter */
                 topicKey: string;
             };
             cookie?: never;
@@ -23324,6 +23342,7 @@ export interface operations {
             header?: never;
             path: {
                 businessId: string;
+                /** @example receipts */
                 sender: string;
             };
             cookie?: never;
@@ -24013,6 +24032,7 @@ export interface operations {
             header?: never;
             path: {
                 businessId: string;
+                /** @example receipts */
                 sender: string;
             };
             cookie?: never;
@@ -24151,6 +24171,7 @@ export interface operations {
             header?: never;
             path: {
                 businessId: string;
+                /** @example receipts */
                 sender: string;
             };
             cookie?: never;
@@ -25234,6 +25255,7 @@ export interface operations {
             header?: never;
             path: {
                 businessId: string;
+                /** @example receipts */
                 sender: string;
             };
             cookie?: never;
@@ -25401,6 +25423,7 @@ export interface operations {
             header?: never;
             path: {
                 businessId: string;
+                /** @example receipts */
                 sender: string;
             };
             cookie?: never;
@@ -26090,6 +26113,7 @@ export interface operations {
             header?: never;
             path: {
                 businessId: string;
+                /** @example receipts */
                 sender: string;
             };
             cookie?: never;
@@ -26779,6 +26803,7 @@ export interface operations {
             header?: never;
             path: {
                 businessId: string;
+                /** @example receipts */
                 sender: string;
             };
             cookie?: never;
@@ -26974,6 +26999,7 @@ export interface operations {
             header?: never;
             path: {
                 businessId: string;
+                /** @example receipts */
                 sender: string;
             };
             cookie?: never;

@@ -10,10 +10,13 @@ import {
   CHANNEL_EXAMPLE,
   CONTACT_EXAMPLE,
   SEGMENT_EXAMPLE,
+  SENDER_EXAMPLE,
   SUPPRESSION_EXAMPLE,
   TEMPLATE_EXAMPLE,
 } from './examples.ts'
 import { MESSAGE_CHANNELS } from '../../messages/templates/template.ts'
+import { MAX_SENDER_KEY, SENDER_KEY } from '../../rules/campaigns/read-senders.ts'
+import { MAX_TOPIC_KEY, TOPIC_KEY } from '../../rules/topics/topic.ts'
 import { VERSION } from '../../version.ts'
 
 type Document = Record<string, unknown>
@@ -88,7 +91,7 @@ function describeParameters(path: string, operation: Operation): Document[] {
     name,
     in: 'path',
     required: true,
-    schema: name === 'channel' ? { enum: MESSAGE_CHANNELS } : { type: 'string', format: 'uuid' },
+    schema: PARAMETER_SCHEMAS[name ?? ''] ?? { type: 'string', format: 'uuid' },
     example: ID_EXAMPLES[name ?? ''],
   }))
   const inQuery = Object.entries(query).map(([name, details]) => ({ name, in: 'query', required: false, ...details }))
@@ -137,6 +140,13 @@ const SECURITY: Record<Operation['key'], Document[]> = {
   none: [],
 }
 
+/** Of the parameters of paths that are no ids. */
+const PARAMETER_SCHEMAS: Record<string, Document> = {
+  channel: { enum: MESSAGE_CHANNELS },
+  sender: { type: 'string', pattern: SENDER_KEY.source, maxLength: MAX_SENDER_KEY },
+  topicKey: { type: 'string', pattern: TOPIC_KEY.source, maxLength: MAX_TOPIC_KEY },
+}
+
 const ID_EXAMPLES: Record<string, string> = {
   contactId: CONTACT_EXAMPLE.contactId,
   campaignId: CAMPAIGN_EXAMPLE.campaignId,
@@ -146,6 +156,8 @@ const ID_EXAMPLES: Record<string, string> = {
   templateId: TEMPLATE_EXAMPLE.templateId,
   suppressionId: SUPPRESSION_EXAMPLE.suppressionId,
   channel: CHANNEL_EXAMPLE.channel,
+  sender: SENDER_EXAMPLE.key,
+  topicKey: 'newsletter',
 }
 
 /** Only callers with a secret key get `Prefer` and the RateLimit headers. */

@@ -58,7 +58,14 @@ export const CONTACT_EXAMPLE = {
   engagement: { score: 42, lastActiveAt: '2026-03-01T09:30:00.000Z' },
 }
 
-const { customFields: _fields, events: _events, visitorIds: _ids, visitors: _visitors, ...listed } = CONTACT_EXAMPLE
+const {
+  customFields: _fields,
+  events: _events,
+  visitorIds: _ids,
+  visitors: _visitors,
+  topics: _topics,
+  ...listed
+} = CONTACT_EXAMPLE
 const {
   enrolments: _enrolments,
   segments: _segments,
@@ -75,6 +82,8 @@ export const LISTED_CAMPAIGN_EXAMPLE = {
   version: 1,
   trigger: { event: 'signup' },
   canEnterAgain: false,
+  enrolPer: 'contact',
+  whileActive: 'ignore',
   goal: { event: 'invoice_paid' },
 }
 

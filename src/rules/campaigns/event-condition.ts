@@ -1,5 +1,5 @@
 /** Conditions on the events of a goal and of a `wait_for` (campaigns, "Conditions"). */
-import { hash } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { type SeenEvent, compileWhere } from '../segments/compile/compile-where.ts'
 import type { PropertyCondition } from '../segments/rule.ts'
 import { type KeyReader, compileKey } from './enrolment-key.ts'
@@ -90,4 +90,4 @@ export function listensForOf(
 }
 
 export const listenedFor = (identity: string, key: string): string =>
-  `awaited ${hash('sha256', JSON.stringify([identity, key]), 'hex')}`
+  `awaited ${createHash('sha256').update(JSON.stringify([identity, key])).digest('hex')}`

@@ -93,11 +93,13 @@ const withInviter = async (business: ActingBusiness): Promise<Call> => ({
 const DEMO = [
   createsSome('campaign.create'),
   createsSome('campaign.create'),
+  createsSome('campaign.create'),
   createsSome('campaign.publish'),
   changesBusiness('demo.load'),
   createsSome('segment.create'),
   createsSome('segment.create'),
   createsSome('segment.create'),
+  { ...changes('sender.save'), target: () => 'reminders', fields: [] },
   changesMany('spend.import'),
   createsSome('template.create'),
   createsSome('template.create'),

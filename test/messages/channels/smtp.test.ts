@@ -111,6 +111,7 @@ describe('a mail', () => {
     expect(await send(transport, messageOf(), 200)).toEqual({
       kind: 'temporary',
       reason: 'no connection became free in time',
+      contact: 'untried',
     })
     expect((await Promise.all(busy)).map(({ kind }) => kind)).toEqual(
       Array.from({ length: MAX_SESSIONS }, () => 'unknown'),
@@ -186,7 +187,12 @@ describe('the ending of a mail', () => {
   it.each(hangUps)('a server that never answers at %s: %s, at the deadline', async (step, kind) => {
     const server = await opened(openScriptedServer({ [step]: 'say nothing' }))
     const began = performance.now()
-    expect(await send(open(server.port), messageOf(), 500)).toEqual({ kind, reason: 'no answer in time' })
+    expect(await send(open(server.port), messageOf(), 500)).toEqual({
+      kind,
+      reason: 'no answer in time',
+      // A server that has not even said who it is was not reached.
+      ...((step === 'greeting' || step === 'EHLO') && { contact: 'none' }),
+    })
     expect(performance.now() - began).toBeLessThan(atLoad(3000))
   })
 
@@ -223,7 +229,7 @@ describe('the ending of a mail', () => {
     async (greeting) => {
       const server = await opened(openScriptedServer({ greeting }))
       const outcome = await send(open(server.port))
-      expect(outcome).toEqual({ kind: 'temporary', reason: 'the server does not speak SMTP' })
+      expect(outcome).toEqual({ kind: 'temporary', reason: 'the server does not speak SMTP', contact: 'none' })
     },
   )
 

@@ -15,6 +15,7 @@ import { ConfirmationData } from './confirmation-schema.ts'
 import { MAX_VISITORS } from '../../../contacts/read/read-contact.ts'
 import { CHANNELS, CLICK_IDS, PROFILE_FIELDS, UTM_FIELDS } from '../../../rules/events/facts.ts'
 import { TimelineEventSchema } from '../../../outbox/timeline-row.ts'
+import { TOPIC_KEY } from '../../../rules/topics/topic.ts'
 import { STAGES } from '../../../rules/events/journey-stage.ts'
 
 const optionalTexts = (names: readonly string[]) =>
@@ -31,8 +32,9 @@ export const Touch = Type.Object(
   closed,
 )
 
+const topicKey = Type.String({ pattern: TOPIC_KEY.source })
 export const TopicStates = Type.Record(
-  Type.String(),
+  topicKey,
   Type.Object(
     Object.fromEntries(
       CHANNELS.map((channel) => [
@@ -56,7 +58,7 @@ export const TopicStates = Type.Record(
 )
 
 const topicBooleans = Type.Record(
-  Type.String(),
+  topicKey,
   Type.Object(Object.fromEntries(CHANNELS.map((channel) => [channel, Type.Optional(Type.Boolean())])), closed),
   { description: 'By key and channel: the choice, or else the default of the topic.' },
 )

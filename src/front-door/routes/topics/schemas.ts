@@ -56,7 +56,7 @@ export const TopicSchema = Type.Object(
     channels,
     default: byDefault,
     visibility,
-    names,
+    names: Type.Record(Type.String({ pattern: '^[A-Za-z0-9]+(-[A-Za-z0-9]+)*$' }), name),
     defaultLanguage: Type.String(),
     position,
     confirmationTemplate,

@@ -1,0 +1,1 @@
+export{t as SaveDialog,n as createBoard}from"./save-dialog-CMZn4uM7.js";
