@@ -231,6 +231,7 @@ describe('conditions', () => {
     expect(first({ tag: 'vip' })).toEqual({ tag: 'vip', operator: 'has' })
     expect(first({ segment: 'x' })).toEqual({ segment: 'x', operator: 'is_member' })
     expect(first({ attribute: 'subscribed', channel: 'sms' })).toMatchObject({ channel: 'sms', operator: 'is_true' })
+    expect(first({ attribute: 'subscribed', channel: 'sms', topic: 'news' })).toMatchObject({ topic: 'news' })
     expect(first({ tag: 'vip', operator: 'has_not' })).toEqual({ tag: 'vip', operator: 'has_not' })
   })
 
@@ -330,6 +331,7 @@ describe('the sentence', () => {
     [{ segment: 's1', operator: 'is_not_member' }, 'is not in the segment Loyal'],
     [{ segment: 's2', operator: 'is_member' }, 'is in the segment a deleted segment'],
     [{ attribute: 'subscribed', channel: 'sms', operator: 'is_false' }, 'does not accept SMS'],
+    [{ attribute: 'subscribed', channel: 'sms', topic: 'news', operator: 'is_false' }, 'does not accept SMS news'],
     [{ attribute: 'country', operator: 'in', value: ['DE', 'AT'] }, 'Country is one of DE, AT'],
     [{ attribute: 'city', operator: 'in', value: 'abcdefg'.split('') }, 'City is one of a, b, c, d, e, 2 more'],
     [

@@ -58,7 +58,7 @@ export function describeCondition(condition: unknown, speaker: Speaker): Part[] 
     return fill(phrase ?? GAP, [[name === undefined ? word(words.deleted) : value(name)]])
   }
   if (subject.name === 'subscribed' && subject.reads === 'attribute' && phrase !== undefined) {
-    return fill(phrase, [[channelOf(draft, words)]])
+    return fill(phrase, [[channelOf(draft, words), ...topicOf(draft)]])
   }
   return [
     ...describeSubject(draft, speaker),
@@ -70,6 +70,9 @@ export function describeCondition(condition: unknown, speaker: Speaker): Part[] 
 function channelOf({ channel }: Draft, { channels }: Words): Part {
   return word(entryOf(channels, channel) ?? GAP)
 }
+
+const topicOf = ({ topic }: Draft): Part[] =>
+  typeof topic === 'string' && topic !== '' ? [word(' '), value(topic)] : []
 
 function describeSubject(draft: Draft, speaker: Speaker): Part[] {
   const { words } = speaker

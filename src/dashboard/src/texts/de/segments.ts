@@ -116,6 +116,7 @@ export const texts: typeof english = {
   listHint: 'Ein Wert pro Zeile.',
   lineBreaks: 'Ein Wert hat Zeilenumbrüche: Bearbeiten Sie ihn als JSON.',
   currency: 'Währung',
+  topic: 'Thema',
   channel: 'Kanal',
   property: 'Eigenschaft',
   propertyHint: 'Etwa value, category oder items.0.sku',

@@ -115,6 +115,7 @@ export const texts = {
   listHint: 'One value per line.',
   lineBreaks: 'A value has line breaks: edit it as JSON.',
   currency: 'Currency',
+  topic: 'Topic',
   channel: 'Channel',
   property: 'Property',
   propertyHint: 'For example value, category or items.0.sku',

@@ -115,6 +115,7 @@ export const texts: typeof english = {
   listHint: 'ערך אחד בכל שורה.',
   lineBreaks: 'בערך יש מעברי שורה: יש לערוך אותו כ־JSON.',
   currency: 'מטבע',
+  topic: 'נושא',
   channel: 'ערוץ',
   property: 'מאפיין',
   propertyHint: 'למשל value, category או items.0.sku',

@@ -86,6 +86,9 @@ function Readable({ leaf, condition }: { leaf: Leaf; condition: Draft }) {
         {condition['attribute'] === 'subscribed' && (
           <ChannelField condition={condition} error={issueOf(own, 'channel')} onChange={set} />
         )}
+        {condition['attribute'] === 'subscribed' && condition['topic'] !== undefined && (
+          <TopicField condition={condition} error={issueOf(own, 'topic')} onChange={set} />
+        )}
         {ignoresCase && <Badge>{speaker.words.ignoringCase}</Badge>}
       </div>
       {reads === 'event' && <Narrowing condition={condition} issues={own} onChange={set} />}
@@ -94,7 +97,7 @@ function Readable({ leaf, condition }: { leaf: Leaf; condition: Draft }) {
 }
 
 /** Parts whose issues are shown at their fields. */
-const SHOWN_PARTS = ['operator', 'value', 'currency', 'channel', 'property', 'withinDays', 'where']
+const SHOWN_PARTS = ['operator', 'value', 'currency', 'channel', 'topic', 'property', 'withinDays', 'where']
 
 function withCase({ ignoreCase: _, ...condition }: Draft, ignoreCase: boolean): Draft {
   return ignoreCase ? { ...condition, ignoreCase } : condition
@@ -150,6 +153,26 @@ function ChannelField({ condition, error, onChange }: PartProps) {
       options={Object.entries(channels).map(([value, label]) => ({ value, label }))}
       error={error}
       onChange={(event) => onChange({ ...condition, channel: event.target.value })}
+    />
+  )
+}
+
+/** Without a text, the condition is about the channel. */
+function TopicField({ condition: { topic, ...condition }, error, onChange }: PartProps) {
+  const { topic: label } = textsOf('segments')
+  return (
+    <TextField
+      name="topic"
+      label={label}
+      isLabelHidden
+      placeholder={label}
+      value={textIn(topic)}
+      maxLength={64}
+      size={16}
+      autoComplete="off"
+      spellCheck={false}
+      error={error}
+      onChange={({ target: { value } }) => onChange({ ...condition, ...(value !== '' && { topic: value }) })}
     />
   )
 }
