@@ -66,6 +66,7 @@ export const SHOWN: Shown[] = [
     { name: `channels-${language}`, path: settings('channels'), language },
     { name: `messaging-${language}`, path: settings('messages'), language },
     { name: `suppressions-${language}`, path: settings('suppressions'), language },
+    { name: `senders-${language}`, path: settings('senders'), language },
     {
       name: `channel-${language}`,
       path: settings('channels'),
