@@ -146,6 +146,7 @@ const WITHOUT = [
   'templates/new',
   'settings/channels',
   'settings/messages',
+  'settings/senders',
   'settings/suppressions',
 ]
 

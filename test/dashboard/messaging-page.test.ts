@@ -65,13 +65,13 @@ it('are set by owners; what the server refuses is at its field', async () => {
   await button(page, 'Save').click()
   await saved(page)
   const caps = [{ channel: 'email', atMost: 2, days: 7, whenReached: 'skip' }]
-  expect(await messaging()).toEqual({ quietHours: { from: '21:00', to: '08:30' }, caps })
+  expect(await messaging()).toEqual({ quietHours: { from: '21:00', to: '08:30' }, caps, perAddressHour: 20 })
   await page.reload()
   await page.getByLabel('Quiet hours', { exact: true }).selectOption('None')
   await button(page, 'Delete cap 1').click()
   await button(page, 'Save').click()
   await saved(page)
-  expect(await messaging()).toEqual({ quietHours: null, caps: [] })
+  expect(await messaging()).toEqual({ quietHours: null, caps: [], perAddressHour: 20 })
 })
 
 it('are set by keyboard alone', async () => {

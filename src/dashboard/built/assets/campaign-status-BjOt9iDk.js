@@ -1,0 +1,1 @@
+import{z as e}from"./shared-CP9isYci.js";import{Ft as t}from"./shell-DcfAmMro.js";import{N as n}from"./vendor-w4Ke0-2e.js";var r={draft:`accent`,published:`good`,paused:`warn`,archived:`neutral`};function i({status:i}){return n(e,{kind:r[i],children:t(`campaigns`).statuses[i]})}export{i as t};

@@ -1,1 +1,0 @@
-import{z as e}from"./shared-M7e2xg2l.js";import{Ft as t}from"./shell-BlnhXctq.js";import{N as n}from"./vendor-w4Ke0-2e.js";var r={draft:`accent`,published:`good`,paused:`warn`,archived:`neutral`};function i({status:i}){return n(e,{kind:r[i],children:t(`campaigns`).statuses[i]})}export{i as t};

@@ -1,0 +1,1 @@
+import{Ft as e,Y as t,it as n}from"./shell-DcfAmMro.js";import{t as r}from"./audit-table-BpQ_nJgu.js";import{N as i}from"./vendor-w4Ke0-2e.js";function a(){let a=e(`settings`),{id:o}=t();return i(n,{title:a.audit,intro:a.auditIntro,width:`full`,children:i(r,{businessId:o})})}export{a as AuditPage};

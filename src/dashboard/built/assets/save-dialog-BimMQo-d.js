@@ -1,1 +1,0 @@
-export{t as SaveDialog,n as createBoard}from"./save-dialog-CMZn4uM7.js";

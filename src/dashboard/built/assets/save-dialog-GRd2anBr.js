@@ -1,0 +1,1 @@
+export{t as SaveDialog,n as createBoard}from"./save-dialog-Ui59JL9H.js";
