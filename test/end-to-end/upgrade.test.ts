@@ -38,7 +38,12 @@ function makeNextVersion(): void {
   symlinkSync(join(THIS, 'node_modules'), join(NEXT, 'node_modules'))
   mkdirSync(join(NEXT, 'data'))
   edit('package.json', /"version": "[^"]+"/, '"version": "99.0.0"')
-  edit('sql/postgres/functions/save_changes.sql', '\n) returns boolean', ',\n  p_next boolean\n) returns boolean')
+  // Not at the end: after an argument with a default, each needs one.
+  edit(
+    'sql/postgres/functions/save_changes.sql',
+    'function save_changes(\n',
+    'function save_changes(\n  p_next boolean,\n',
+  )
   edit('src/contacts/save/save-parameters.ts', ') as saved`', ', p_next => true) as saved`')
   writeFileSync(join(NEXT, 'sql/postgres/9999_next.sql'), 'alter table contacts add column next_version boolean;\n')
 }

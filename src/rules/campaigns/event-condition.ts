@@ -90,4 +90,6 @@ export function listensForOf(
 }
 
 export const listenedFor = (identity: string, key: string): string =>
-  `awaited ${createHash('sha256').update(JSON.stringify([identity, key])).digest('hex')}`
+  `awaited ${createHash('sha256')
+    .update(JSON.stringify([identity, key]))
+    .digest('hex')}`
