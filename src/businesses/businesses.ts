@@ -1,7 +1,7 @@
 /** Businesses and their settings. The data of each business is separate. */
 import { uuidv7 } from 'uuidv7'
 import { type Actor, recordAudit } from '../audit/audit.ts'
-import type { PageIdentify } from '../rules/state.ts'
+import type { PageIdentify } from '../rules/business-state.ts'
 import type { Queryable, Sql } from '../stores/postgres.ts'
 import { inTransaction } from '../stores/transaction.ts'
 

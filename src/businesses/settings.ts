@@ -4,7 +4,7 @@
 import { isSupportedCountry } from 'libphonenumber-js/min'
 import { type Fault, type FaultCode, type FaultValues, faultOf } from '../rules/faults.ts'
 import { isClean } from '../rules/events/text.ts'
-import { PAGE_IDENTIFY, type PageIdentify } from '../rules/state.ts'
+import { PAGE_IDENTIFY, type PageIdentify } from '../rules/business-state.ts'
 import { zoneNamed } from '../rules/time/zones.ts'
 import { BOTS, type Bots } from './businesses.ts'
 

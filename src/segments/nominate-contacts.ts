@@ -7,7 +7,7 @@
  * contacts, ClickHouse has the state that Postgres had when the pass began. Later changes are evaluated by their saves,
  * which know these rules, too.
  */
-import type { BusinessState } from '../rules/state.ts'
+import type { BusinessState } from '../rules/business-state.ts'
 import { possibleRule } from '../rules/segments/compile/possible-rule.ts'
 import { factConditionsOf } from '../rules/segments/membership/reads-of.ts'
 import type { ResolvedRule } from '../rules/segments/rule.ts'

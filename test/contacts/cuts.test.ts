@@ -4,7 +4,7 @@ import { uuidv7 } from 'uuidv7'
 import { describe, expect, it } from 'vitest'
 import { type Contact, readContact } from '../../src/contacts/read/read-contact.ts'
 import type { Identity, Profile } from '../../src/rules/events/facts.ts'
-import { PAGE_IDENTIFY, type PageIdentify } from '../../src/rules/state.ts'
+import { PAGE_IDENTIFY, type PageIdentify } from '../../src/rules/business-state.ts'
 import type { WorkerAnswer, ContactAnswer } from '../../src/stream/entry.ts'
 import {
   type RequestContext,

@@ -5,7 +5,7 @@
 import { describe, expect, it } from 'vitest'
 import { readContact } from '../../src/contacts/read/read-contact.ts'
 import type { Identity, Profile, Subscriptions } from '../../src/rules/events/facts.ts'
-import type { PageIdentify } from '../../src/rules/state.ts'
+import type { PageIdentify } from '../../src/rules/business-state.ts'
 import type { ContactAnswer } from '../../src/stream/entry.ts'
 import { type RequestContext, NOW, eventFact, identify, identifyFact, openPipeline, track } from '../support/facts.ts'
 import { businessId, pipeline, stack, useFreshBusiness } from '../support/fresh-business.ts'

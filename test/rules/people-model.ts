@@ -3,7 +3,8 @@ import * as fc from 'fast-check'
 import { emptyChanges } from '../../src/rules/changes.ts'
 import { IDENTITY_KINDS, type IdentityKind } from '../../src/rules/events/facts.ts'
 import { findOrCreateContact } from '../../src/rules/identity/find-or-create-contact.ts'
-import { type PageIdentify, type State, emptyState, survivorOf } from '../../src/rules/state.ts'
+import type { PageIdentify } from '../../src/rules/business-state.ts'
+import { type State, emptyState, survivorOf } from '../../src/rules/state.ts'
 
 export interface SentCall {
   keyed: boolean

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { IdentityKind } from '../../src/rules/events/facts.ts'
 import { type SentField, planIdentity } from '../../src/rules/identity/resolve-identity.ts'
-import type { ContactState, PageIdentify } from '../../src/rules/state.ts'
+import type { PageIdentify } from '../../src/rules/business-state.ts'
+import type { ContactState } from '../../src/rules/state.ts'
 
 type Held = [kind: IdentityKind, value: string, proven: boolean]
 

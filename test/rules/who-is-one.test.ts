@@ -1,7 +1,7 @@
 /** Decisions, "Identity" and "Callers without a secret key", sentence by sentence, after any calls. */
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { PageIdentify } from '../../src/rules/state.ts'
+import type { PageIdentify } from '../../src/rules/business-state.ts'
 import {
   type Answered,
   type SentCall,

@@ -5,7 +5,7 @@
  * `confirmed`, none of it affects a person whom servers have used.
  */
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { PAGE_IDENTIFY, type PageIdentify } from '../../src/rules/state.ts'
+import { PAGE_IDENTIFY, type PageIdentify } from '../../src/rules/business-state.ts'
 import { runAdminQuietly } from '../end-to-end/run-admin.ts'
 import { BROWSER, type Speak, speakTo } from '../front-door/http-client.ts'
 import { openService } from '../support/service.ts'

@@ -7,7 +7,7 @@ import {
   compileCondition,
   isConditional,
 } from '../../rules/campaigns/event-condition.ts'
-import type { BusinessState, FirstStep, KeyedCampaign } from '../../rules/state.ts'
+import type { BusinessState, FirstStep, KeyedCampaign } from '../../rules/business-state.ts'
 
 /** Columns of a campaign that is loaded with its business. */
 export interface StoredKeys {

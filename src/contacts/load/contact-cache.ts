@@ -6,14 +6,8 @@
  */
 import { type Changes, isVersionRaised } from '../../rules/changes.ts'
 import { ANY_KEY } from '../../rules/campaigns/event-condition.ts'
-import {
-  type BusinessState,
-  type ContactState,
-  type EnrolmentState,
-  type State,
-  byIdentity,
-  pastKey,
-} from '../../rules/state.ts'
+import type { BusinessState } from '../../rules/business-state.ts'
+import { type ContactState, type EnrolmentState, type State, byIdentity, pastKey } from '../../rules/state.ts'
 import {
   type CachedContact,
   type SentIdentity,

@@ -2,7 +2,7 @@ import { type EventTrigger, compileTrigger } from '../../rules/campaigns/event-t
 import { type WebTriggerName, compileWebTrigger } from '../../rules/campaigns/web-trigger.ts'
 import type { FieldType } from '../../rules/events/facts.ts'
 import { type SegmentRule, compileSegments } from '../../rules/segments/compile/compile-segments.ts'
-import type { BusinessState, Campaign, Destination, PageIdentify } from '../../rules/state.ts'
+import type { BusinessState, Campaign, Destination, PageIdentify } from '../../rules/business-state.ts'
 import type { TopicRules } from '../../rules/topics/topic.ts'
 import type { Sql } from '../../stores/postgres.ts'
 import { type StoredKeys, compileAwaited, compileKeys } from './campaign-keys.ts'

@@ -1,7 +1,8 @@
 /** Loads the state for one micro-batch in one round trip, plus one when a business is new to this worker. */
 import type { Item } from '../../rules/item.ts'
 import { MAX_BROWSERS } from '../../rules/limits.ts'
-import { type BusinessState, type State, emptyState } from '../../rules/state.ts'
+import type { BusinessState } from '../../rules/business-state.ts'
+import { type State, emptyState } from '../../rules/state.ts'
 import { MAX_CONTACTS_PER_VISITOR } from '../../rules/visitors/link-visitor.ts'
 import type { Sql } from '../../stores/postgres.ts'
 import { type Lookups, collectLookups, hashKeys } from './collect-lookups.ts'

@@ -1,5 +1,5 @@
 /** Changes of a micro-batch to enrolments with steps. */
-import type { FirstStep } from '../state.ts'
+import type { FirstStep } from '../business-state.ts'
 
 export interface EnrolmentStart {
   step: FirstStep

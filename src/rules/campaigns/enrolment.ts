@@ -11,7 +11,8 @@ import {
   countOf,
   showCount,
 } from '../limits.ts'
-import { type Campaign, type ContactState, type EnrolmentState, type FirstStep, type State, pastKey } from '../state.ts'
+import type { Campaign, FirstStep } from '../business-state.ts'
+import { type ContactState, type EnrolmentState, type State, pastKey } from '../state.ts'
 import type { Chain } from './campaign-changes.ts'
 import { type Entry, stepFor } from './entry.ts'
 import { fitOf } from './event-condition.ts'

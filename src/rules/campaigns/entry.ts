@@ -1,4 +1,4 @@
-import type { Campaign, FirstStep } from '../state.ts'
+import type { Campaign, FirstStep } from '../business-state.ts'
 import { listensForOf } from './event-condition.ts'
 
 /** A campaign that is triggered. `key`: null when it enrols once for each contact. */

@@ -1,13 +1,7 @@
 /** What ends the enrolments of a contact (decisions, "Campaigns"). */
 import { type Changes, type DecisionContext, deltaOf } from '../changes.ts'
-import {
-  type Campaign,
-  type ContactState,
-  type EnrolmentEnd,
-  type EnrolmentState,
-  type State,
-  pastKey,
-} from '../state.ts'
+import type { Campaign } from '../business-state.ts'
+import { type ContactState, type EnrolmentEnd, type EnrolmentState, type State, pastKey } from '../state.ts'
 import type { SeenEvent } from '../segments/compile/compile-where.ts'
 import { ANY_KEY, fitOf } from './event-condition.ts'
 import { isAllNew, pastOf } from './past-of-key.ts'

@@ -5,7 +5,8 @@
 import { type DecisionContext, deltaOf } from '../changes.ts'
 import type { TraitValue } from './facts.ts'
 import { MAX_CLEARED, UnreadError, countOf, showCount } from '../limits.ts'
-import type { BusinessState, ContactState } from '../state.ts'
+import type { BusinessState } from '../business-state.ts'
+import type { ContactState } from '../state.ts'
 import { readWatched, recompileFor, watchFact } from '../segments/membership/watch-item.ts'
 import { type TraitEntry, fits, inferFieldType, wins } from './traits.ts'
 

@@ -5,7 +5,8 @@
  */
 import type { IdentityKind } from '../events/facts.ts'
 import { MAX_ENROLMENTS, MAX_IDENTITIES, countEnrolments, showCount } from '../limits.ts'
-import { type ContactState, type PageIdentify, customerIdOf } from '../state.ts'
+import type { PageIdentify } from '../business-state.ts'
+import { type ContactState, customerIdOf } from '../state.ts'
 
 /** One identity field of the call. `owner` is its current contact, if any. */
 export interface SentField {
