@@ -51,7 +51,7 @@ const scenario = fc.record({
 function worldOf(contactId: string, zone: string): World & { tags: Set<string> } {
   const tags = new Set<string>()
   const isTrue: World['isTrue'] = (rule) => ('not' in rule ? !isTrue(rule.not) : 'tag' in rule && tags.has(rule.tag))
-  return { now: FIRST, zone, contactId, events: [], tags, isSettled: false, isTrue }
+  return { now: FIRST, zone, contactId, events: [], tags, isSettled: false, meets: true, isTrue }
 }
 
 const factsOf = (world: World): Facts => ({

@@ -16,8 +16,8 @@ export interface World {
   /** The events that are recorded. */
   events: { event: string; at: number }[]
   isTrue(rule: Rule): boolean
-  /** Whether events meet the conditions of a step that has any; default: they do. */
-  meets?: boolean
+  /** Whether events meet the conditions of a step that has any. */
+  meets: boolean
   /** True when the send or update at which the interpreter stands is settled. */
   isSettled: boolean
 }
@@ -77,7 +77,7 @@ function* runStep(step: Step, run: Run): Generator<Stand, boolean> {
     case 'wait_for': {
       run.hasPaused = true
       const dueAt = since + msOf(step.timeout)
-      const canHappen = world.meets !== false || (!step.where && !step.sameKey)
+      const canHappen = world.meets || (!step.where && !step.sameKey)
       const happened = () =>
         canHappen && world.events.some(({ event, at }) => event === step.event && at >= since && at <= dueAt)
       while (world.now < dueAt && !happened()) yield { kind: 'wait', stepId, since, dueAt, listensFor: step.event }
